@@ -88,7 +88,7 @@ struct MasterMemory::Fold {
   void operator()(const InstanceGone& e) {
     const InstanceRow& row = *m.state.find(e.instance);
     for (const Slot slot : row.occupants) {
-      end_attempt(m.tasks[m.state.task(slot).id], {AttemptEnd::lost, e.reason, {}, {}}, at);
+      end_attempt(m.tasks[m.state.task(slot).id], {AttemptEnd::lost, e.reason, {}, {}, {}}, at);
     }
     m.spend.gone(row, e.billed_until.value_or(at));
     memory.ease_rest(row.offering(), at);
@@ -156,6 +156,7 @@ struct MasterMemory::Fold {
     TaskHistory& task = m.tasks[id];
     task.ended_at = at;
     task.end = end;
+    if (end.used().is_known()) m.used[job_of(id)].add(end.used());
     return task;
   }
   void operator()(const TaskCheckpointed& e) {
@@ -163,13 +164,14 @@ struct MasterMemory::Fold {
     TaskHistory& known = end(e.task, e.end);
     const bool ends = m.state.job(task.job).terminal_outcome.has_value();
     known.moves += !ends && task.target != task.at;
-    end_attempt(known, {ends ? AttemptEnd::stopped : AttemptEnd::moved, {}, code_of(e.end), {}},
-                at);
+    end_attempt(
+        known,
+        {ends ? AttemptEnd::stopped : AttemptEnd::moved, {}, code_of(e.end), {}, e.end.used()}, at);
   }
   void operator()(const TaskFinished& e) {
     TaskHistory& task = end(e.task, e.end);
     task.finished = true;
-    end_attempt(task, {AttemptEnd::finished, {}, e.end.exit_code, {}}, at);
+    end_attempt(task, {AttemptEnd::finished, {}, e.end.exit_code, {}, e.end.used()}, at);
     const auto failed = m.failures.find(job_of(e.task));
     if (failed != m.failures.end()) failed->second.open.erase(e.task);
   }
@@ -181,8 +183,8 @@ struct MasterMemory::Fold {
     task.failure = e.kind;
     task.failed = e.for_good;
     const bool lost = e.kind == FailureKind::lost;
-    end_attempt(task, {lost ? AttemptEnd::lost : AttemptEnd::failed, {}, code_of(e.end), e.reason},
-                at);
+    const AttemptEnd left = lost ? AttemptEnd::lost : AttemptEnd::failed;
+    end_attempt(task, {left, {}, code_of(e.end), e.reason, e.end.used()}, at);
     if (e.blameless && !e.for_good) return;
     JobFailures& job = m.failures[job_of(e.task)];
     job.attempts += !e.blameless;
@@ -238,6 +240,7 @@ struct MasterMemory::Fold {
   void operator()(const JobFinished& e) {
     m.throughput.erase(e.job);
     m.failures.erase(e.job);
+    m.used.erase(e.job);
     m.services.erase(e.job);
     m.awaiting.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
@@ -275,6 +278,11 @@ const TaskHistory* MasterFacts::task_history(TaskId id) const {
 const JobFailures* MasterFacts::failures_of(JobId id) const {
   const auto found = failures.find(id);
   return found == failures.end() ? nullptr : &found->second;
+}
+
+Usage MasterFacts::used_by(JobId id) const {
+  const auto found = used.find(id);
+  return found == used.end() ? Usage{} : found->second;
 }
 
 std::vector<FailedPart> MasterFacts::failing_parts() const {
@@ -377,6 +385,14 @@ void MasterMemory::count_failures() {
   }
 }
 
+void MasterMemory::count_usage() {
+  for (const auto& [id, task] : facts_.tasks) {
+    const TaskRow* row = facts_.state.find(id);
+    if (row == nullptr || !task.used.is_known()) continue;
+    facts_.used[facts_.state.job(row->job).job.id].add(task.used);
+  }
+}
+
 MasterSnapshot MasterMemory::snapshot() const {
   const MasterFacts& m = facts_;
   MasterSnapshot snapshot{m.state, m.ledger, {}, {}, {}, 0, 0, {}, {}, 0, {}};
@@ -410,6 +426,7 @@ void MasterMemory::restore(MasterSnapshot&& snapshot) {
   m.ledger = std::move(snapshot.ledger);
   m.tasks = std::move(snapshot.tasks);
   count_failures();
+  count_usage();
   m.throughput = std::move(snapshot.throughput);
   m.rests = std::move(snapshot.unavailable);
   m.spend = std::move(snapshot.spend);

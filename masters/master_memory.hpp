@@ -41,6 +41,7 @@ struct MasterFacts {
   InstanceLives lives;
   std::map<TaskId, TaskHistory> tasks{};  ///< of unfinished jobs
   std::map<JobId, JobFailures> failures{};
+  std::map<JobId, Usage> used{};  ///< by the attempts of unfinished jobs that have ended
   std::map<JobId, ThroughputSum> throughput{};
   OfferingRests rests{};
   std::uint64_t next_instance = 0;
@@ -76,6 +77,8 @@ struct MasterFacts {
   const TaskHistory* task_history(TaskId id) const;
   /// Failures of an unfinished job; null without failures.
   const JobFailures* failures_of(JobId id) const;
+  /// By all attempts of an unfinished job that have ended.
+  Usage used_by(JobId id) const;
   /// The unfinished parts of jobs whose number of failures is bounded, where tasks have failed.
   std::vector<FailedPart> failing_parts() const;
   /// The job beside which no other starts in the round: a gang in its turn, or one for which room
@@ -126,6 +129,7 @@ class MasterMemory {
   void end_rests_of_room();
   bool rests_at(const OfferingKey& key, Instant now) const;
   void count_failures();
+  void count_usage();
   void count_parts();
   void note_over(const JobRow& job);
 

@@ -14,6 +14,7 @@
 #include "model/plan.hpp"
 #include "model/service_views.hpp"
 #include "model/story_views.hpp"
+#include "model/usage_views.hpp"
 #include "model/view_fields.hpp"
 
 // Instances, costs and the cluster as a whole, as masters and the API show them.
@@ -380,10 +381,11 @@ void fields(auto& a, Like<PlanView> auto& v) {
 /// The views that are documents of the API, with whose part is missing in them. Each has the schema
 /// of its `kSchema`.
 using GatheredViews = std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView,
-                                 NodesView, ServicesView, EndpointsView>;
+                                 NodesView, ServicesView, EndpointsView, UsageView>;
 /// Those that are documents by themselves, and the parts that have schemas of their own.
-using PlainViews = std::tuple<JobView, TaskView, AttemptView, ReasonView, SilentView, InstanceView,
-                              InstanceLife, DecisionView, ChangeView, HistorySample, NodeView,
-                              CapsOf, PlanView, ServiceView, ReplicaView, EndpointView>;
+using PlainViews =
+    std::tuple<JobView, TaskView, AttemptView, ReasonView, SilentView, InstanceView, InstanceLife,
+               DecisionView, ChangeView, HistorySample, NodeView, CapsOf, PlanView, ServiceView,
+               ReplicaView, EndpointView, TaskUsageView>;
 
 }  // namespace muster

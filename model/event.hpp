@@ -14,6 +14,7 @@
 #include "model/offering.hpp"
 #include "model/plan.hpp"
 #include "model/task_metrics.hpp"
+#include "model/usage.hpp"
 
 // Everything that can happen to a master's state. An event says what became true and when; applying
 // the events of a log in order to an empty state gives the state again.
@@ -181,6 +182,10 @@ struct ProcessEnd {
   std::int32_t exit_code = 0;  ///< 128+n: signal n
   std::string out_tail;        ///< the last of what it wrote
   std::string err_tail;
+  Duration cpu{};                ///< processor time; 0: not measured
+  std::uint64_t peak_bytes = 0;  ///< the most memory at one time; 0: not measured
+
+  Usage used() const { return {cpu, peak_bytes}; }
 
   friend bool operator==(const ProcessEnd&, const ProcessEnd&) = default;
 };

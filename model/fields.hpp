@@ -68,6 +68,8 @@ void fields(auto& a, Like<ProcessEnd> auto& v) {
   a.unless_default("exit_code", v.exit_code, 0);
   a.unless_default("out_tail", v.out_tail, {});
   a.unless_default("err_tail", v.err_tail, {});
+  a.unless_default("cpu_s", v.cpu, {});
+  a.unless_default({"peak_bytes", "peakBytes"}, v.peak_bytes, 0);
 }
 
 void fields(auto& a, Like<Cause> auto& v) {

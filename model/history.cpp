@@ -44,6 +44,8 @@ void end_attempt(TaskHistory& task, AttemptEnding ending, Instant at) {
   newest.gone = ending.gone;
   newest.exit_code = ending.exit_code;
   newest.reason = cut(std::move(ending.reason));
+  newest.used = ending.used;
+  task.used.add(ending.used);
   if (task.ran && newest.started_at) *task.ran += std::max(Duration{}, at - *newest.started_at);
 }
 

@@ -48,6 +48,7 @@ struct AttemptHistory {
   std::optional<std::int32_t> exit_code{};
   std::string reason{};  ///< of one that failed or was lost; long ones are cut
   Money cost{};          ///< known when another attempt has followed it
+  Usage used{};          ///< of one that has ended
 
   friend bool operator==(const AttemptHistory&, const AttemptHistory&) = default;
 };
@@ -77,6 +78,7 @@ struct TaskHistory {
   /// How long the attempts that have ended ran, all together; nothing: earlier versions did not
   /// say.
   std::optional<Duration> ran{Duration{}};
+  Usage used{};  ///< by the attempts that have ended, all together
 };
 
 /// How an attempt comes to its end.
@@ -85,6 +87,7 @@ struct AttemptEnding {
   std::optional<CloudReason> gone{};
   std::optional<std::int32_t> exit_code{};
   std::string reason{};
+  Usage used{};
 };
 
 /// The next attempt is sent to its instance; `paid`: the task's cost until then. Of the attempts

@@ -110,6 +110,8 @@ struct JobView {
   std::vector<AfterView> after{};
   std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
   JobPlace place{};
+  std::optional<double> cpu_s{};
+  std::optional<double> peak_mib{};
 };
 
 void fields(auto& a, Like<JobView> auto& v) {
@@ -179,6 +181,9 @@ void fields(auto& a, Like<JobView> auto& v) {
   a(later("after", "the jobs that have to be over before it begins, or had to be"), v.after);
   a(inside("submission"), v.submission);
   a(inside("place"), v.place);
+  a(later("cpu_s", "processor time of all its attempts that have ended; null: not known"), v.cpu_s);
+  a(later("peak_mib", "the most memory that one of these held, in MiB; null: not known"),
+    v.peak_mib);
 }
 
 /// Why a task waits or was refused.
@@ -238,6 +243,8 @@ struct AttemptView {
   std::string why{};
   std::optional<std::int32_t> exit_code{};
   double usd = 0;
+  std::optional<double> cpu_s{};
+  std::optional<double> peak_mib{};
 };
 
 void fields(auto& a, Like<AttemptView> auto& v) {
@@ -258,6 +265,10 @@ void fields(auto& a, Like<AttemptView> auto& v) {
   a(always("why", "why it left, or where it is: a sentence for people"), v.why);
   a(always("exit_code", "that of its program; null where it had no process"), v.exit_code);
   a(always("usd", "its cost so far"), v.usd);
+  a(later("cpu_s", "processor time; null: it has not ended, or it is not known"), v.cpu_s);
+  a(later("peak_mib",
+          "the most memory that it held, in MiB; null: it has not ended, or it is not known"),
+    v.peak_mib);
 }
 
 /// A task of a job.
@@ -284,6 +295,8 @@ struct TaskView {
   std::uint64_t attempts_left_out = 0;
   std::vector<FigureView> metrics{};  ///< metrics that it has reported last, by name
   std::string why{};                  ///< of an explained job, which alone shows it
+  std::optional<double> cpu_s{};
+  std::optional<double> peak_mib{};
 };
 
 void fields(auto& a, Like<TaskView> auto& v) {
@@ -322,6 +335,9 @@ void fields(auto& a, Like<TaskView> auto& v) {
           "values that the task reported last (muster progress --metric), by metric name"),
     v.metrics);
   a(inside("why"), v.why);
+  a(later("cpu_s", "processor time of its attempts that have ended; null: not known"), v.cpu_s);
+  a(later("peak_mib", "the most memory that one of these held, in MiB; null: not known"),
+    v.peak_mib);
 }
 
 /// Jobs of a list, and parts of them.

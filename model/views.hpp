@@ -9,3 +9,4 @@
 #include "model/job_views.hpp"      // IWYU pragma: export
 #include "model/questions.hpp"      // IWYU pragma: export
 #include "model/service_views.hpp"  // IWYU pragma: export
+#include "model/usage_views.hpp"    // IWYU pragma: export

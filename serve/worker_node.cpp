@@ -164,6 +164,9 @@ class LoggedExecutor : public Executor {
     }
     inner_->exec(request, answer);
   }
+  void usage(const std::function<void(std::vector<AttemptUsage>)>& answer) override {
+    inner_->usage(answer);
+  }
   std::string limits() const override { return inner_->limits(); }
   std::string isolation() const override { return inner_->isolation(); }
 

@@ -402,6 +402,8 @@ struct ProcessEnd {
   exitCode @0 :Int32;
   outTail @1 :Data;  # what a process wrote need not be text
   errTail @2 :Data;
+  cpu @3 :Int64;  # processor time; 0: not measured, or of an earlier version
+  peakBytes @4 :UInt64;  # of memory; 0: likewise
 }
 
 struct Figure {
@@ -898,6 +900,8 @@ struct TaskStory {
   paid @19 :Money;
   ranSet @20 :Bool;
   ran @21 :Int64;
+  cpu @22 :Int64;  # of all attempts that have ended; 0: not measured, or of an earlier version
+  peakBytes @23 :UInt64;  # likewise, the highest
 }
 
 struct AttemptStory {
@@ -921,6 +925,8 @@ struct AttemptStory {
   exitCode @17 :Int32;
   reason @18 :Text;
   cost @19 :Money;
+  cpu @20 :Int64;  # processor time; 0: not measured, or of an earlier version
+  peakBytes @21 :UInt64;
 }
 
 struct ThroughputSum {

@@ -14,6 +14,7 @@
 #include "model/job.hpp"
 #include "model/task_order.hpp"
 #include "model/time.hpp"
+#include "model/usage.hpp"
 
 namespace muster {
 
@@ -25,6 +26,7 @@ struct ExecutionEnd {
   FailureKind failure = FailureKind::unknown;  ///< of an attempt that has failed
   std::uint64_t out_bytes = 0;                 ///< all that it wrote
   std::uint64_t err_bytes = 0;
+  Usage used{};
 };
 
 /// A part of what an attempt has written.
@@ -142,6 +144,10 @@ class Executor {
   virtual void exec(const ExecRequest& request, const std::function<void(ExecAnswer)>& answer) {
     answer(exec_trouble(request, ExecTrouble::unsupported, "its worker runs no programs"));
   }
+  /// Usage of all attempts that run. `answer` is called once, perhaps a little later, in the
+  /// worker's thread of control, unless this is gone by then. Without a question nothing is
+  /// measured for it.
+  virtual void usage(const std::function<void(std::vector<AttemptUsage>)>& answer) { answer({}); }
   /// One line: how attempts are kept within what they are granted.
   virtual std::string limits() const { return "none"; }
   /// A word or two: the isolation of tasks.

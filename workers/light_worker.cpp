@@ -189,4 +189,8 @@ void LightWorker::say(ExecAnswer answer) {
   send(std::move(answer));
 }
 
+void LightWorker::say(UsageAnswer answer) {
+  send(std::move(answer));
+}
+
 }  // namespace muster

@@ -69,6 +69,7 @@ class LightWorker final : public caf::abstract_actor, public caf::resumable, pri
   void say(MetricsReport report) override;
   void say(FilledLogs filled) override;
   void say(ExecAnswer answer) override;
+  void say(UsageAnswer answer) override;
   void end() override { master_ = nullptr; }
 
   WorkerActor handle() const;

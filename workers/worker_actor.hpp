@@ -15,6 +15,7 @@ WorkerActor::behavior_type worker_behavior(Find find) {
       [find](sample_atom, std::uint64_t sample_round) { find().answer_sample(sample_round); },
       [find](const LogRequest& request) { find().answer_log(request); },
       [find](const ExecRequest& request) { find().answer_exec(request); },
+      [find](const UsageRequest& request) { find().answer_usage(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }

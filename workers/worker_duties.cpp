@@ -219,6 +219,12 @@ void WorkerDuties::answer_exec(const ExecRequest& request) {
   });
 }
 
+void WorkerDuties::answer_usage(const UsageRequest& request) {
+  executor_->usage([this, number = request.number](std::vector<AttemptUsage> attempts) {
+    port_.say(UsageAnswer{instance_, number, std::move(attempts)});
+  });
+}
+
 void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
   details.exit_code = end.exit_code;
   details.failure = end.failure;
@@ -226,6 +232,7 @@ void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, Exec
   details.err_tail = std::move(end.err_tail);
   details.out_bytes = end.out_bytes;
   details.err_bytes = end.err_bytes;
+  details.used = end.used;
   // Room comes free before the master hears of it: its next order may come at once.
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
   report(task, attempt, std::move(details));

@@ -45,6 +45,7 @@ class WorkerPort {
   virtual void say(MetricsReport report) = 0;
   virtual void say(FilledLogs filled) = 0;
   virtual void say(ExecAnswer answer) = 0;
+  virtual void say(UsageAnswer answer) = 0;
 
   /// An attempt of the task is over, which the master has just been told.
   virtual void over(TaskId /*task*/) {}
@@ -80,6 +81,7 @@ class ActorPort : public WorkerPort {
   void say(MetricsReport report) override { self_->send(master_, std::move(report)); }
   void say(FilledLogs filled) override { self_->send(master_, std::move(filled)); }
   void say(ExecAnswer answer) override { self_->send(master_, std::move(answer)); }
+  void say(UsageAnswer answer) override { self_->send(master_, std::move(answer)); }
   void end() override { master_ = nullptr; }
 
  protected:
@@ -112,6 +114,7 @@ class WorkerDuties final : private WorkerCalls {
   void answer_sample(std::uint64_t sample_round);
   void answer_log(const LogRequest& request);
   void answer_exec(const ExecRequest& request);
+  void answer_usage(const UsageRequest& request);
 
   TypeId type() const { return type_; }
   const Resources& capacity() const { return capacity_; }

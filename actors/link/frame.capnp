@@ -32,6 +32,8 @@ struct Frame {
     filled @15 :Filled;
     exec @16 :Exec;
     execAnswer @17 :ExecAnswer;
+    usage @18 :UInt64;  # number of the question
+    usageAnswer @19 :UsageAnswer;
   }
 }
 
@@ -77,6 +79,8 @@ struct Report {
   failure @11 :UInt8;  # FailureKind
   outBytes @12 :UInt64;  # all that it wrote
   errBytes @13 :UInt64;
+  cpuNs @14 :Int64;  # processor time; 0: not measured
+  peakBytes @15 :UInt64;  # of memory; 0: not measured
 }
 
 struct Samples {
@@ -210,6 +214,24 @@ struct ExecAnswer {
   err @10 :Data;
   over @11 :Bool;
   exitCode @12 :Int32;
+}
+
+# Resources that the attempts take which run (model/usage.hpp).
+struct UsageAnswer {
+  instance @0 :UInt64;
+  number @1 :UInt64;
+  attempts @2 :List(Attempt);
+
+  struct Attempt {
+    task @0 :UInt64;
+    attempt @1 :UInt32;
+    cpuNs @2 :Int64;
+    peakBytes @3 :UInt64;
+    memoryBytes @4 :UInt64;
+    cores @5 :Float64;  # what counts if coresSet
+    coresSet @6 :Bool;
+    diskBytes @7 :UInt64;
+  }
 }
 
 # TaskOrder (model/task_order.hpp) and what it is made of: members are called as its keys are,

@@ -44,6 +44,9 @@ std::vector<FrameBytes> filled_frames(const FilledLogs& said, std::size_t max_by
 /// Output that does not fit is cut, and the command then not said to be over.
 FrameBytes exec_answer_frame(const ExecAnswer& answer, std::size_t max_bytes);
 
+/// Attempts that do not fit are left out.
+FrameBytes usage_answer_frame(const UsageAnswer& answer, std::size_t max_bytes);
+
 /// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
 Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame);
@@ -52,6 +55,7 @@ Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 Expected<MetricsReport, LinkError> read_metrics(link_wire::Metrics::Reader frame);
 Expected<FilledLogs, LinkError> read_filled(link_wire::Filled::Reader frame);
 Expected<ExecAnswer, LinkError> read_exec_answer(link_wire::ExecAnswer::Reader frame);
+Expected<UsageAnswer, LinkError> read_usage_answer(link_wire::UsageAnswer::Reader frame);
 
 // --- messages of a master ----------------------------------------------------------------------
 
@@ -63,6 +67,7 @@ FrameBytes greet_frame();
 FrameBytes sample_frame(std::uint64_t sample_round);
 FrameBytes log_request_frame(const LogRequest& request);
 FrameBytes exec_frame(const ExecRequest& request, std::size_t max_bytes);
+FrameBytes usage_frame(const UsageRequest& request);
 
 /// Content of the frames; `malformed` with the reason when it is not possible.
 Expected<TaskOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);

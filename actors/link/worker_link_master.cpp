@@ -72,6 +72,7 @@ class MasterProxy : public LinkedMaster::base {
         },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
         [this](const ExecAnswer& answer) { send_frame(exec_answer_frame(answer, max_bytes())); },
+        [this](const UsageAnswer& answer) { send_frame(usage_answer_frame(answer, max_bytes())); },
         [this](const MetricsReport& report) {
           for (FrameBytes& frame : metrics_frames(report, max_bytes())) {
             send_frame(std::move(frame));
@@ -246,6 +247,9 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
         return pass(read_log_request(frame.getLogRequest()));
       case link_wire::Frame::EXEC:
         return pass(read_exec(frame.getExec()));
+      case link_wire::Frame::USAGE:
+        caf::anon_send(worker_, UsageRequest{frame.getUsage()});
+        return std::nullopt;
       case link_wire::Frame::WELCOME:
       case link_wire::Frame::HELLO:
       case link_wire::Frame::REPORT:
@@ -254,6 +258,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
       case link_wire::Frame::METRICS:
       case link_wire::Frame::FILLED:
       case link_wire::Frame::EXEC_ANSWER:
+      case link_wire::Frame::USAGE_ANSWER:
         return "a frame that has no place here";
       default:  // of a newer minor version
         return std::nullopt;

@@ -42,6 +42,8 @@ void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size
   frame.setFailure(static_cast<std::uint8_t>(report.failure));
   frame.setOutBytes(report.out_bytes);
   frame.setErrBytes(report.err_bytes);
+  frame.setCpuNs(report.used.cpu.count());
+  frame.setPeakBytes(report.used.peak_bytes);
 }
 
 void put_progress(const std::vector<TaskProgress>& progress, link_wire::Samples::Builder frame) {
@@ -344,6 +346,7 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
   if (!build) return build.error();
   const auto upload = link_values::read_span(frame.getUploadNs(), "an upload");
   if (!upload) return upload.error();
+  report.used = within_bounds({Duration{frame.getCpuNs()}, frame.getPeakBytes()});
   report.fetch = fetch.value();
   report.build = build.value();
   report.upload = upload.value();

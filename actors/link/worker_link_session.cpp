@@ -31,6 +31,17 @@ void AskedQuestions::asked_about_command(std::uint64_t number) {
   commands_.push_back(number);
 }
 
+void AskedQuestions::asked_for_usage(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (usages_.size() == kMaxOpen) usages_.pop_front();
+  usages_.push_back(number);
+}
+
+bool AskedQuestions::answers(const UsageAnswer& answer) {
+  const std::lock_guard lock(mutex_);
+  return std::erase(usages_, answer.number) > 0;
+}
+
 bool AskedQuestions::answers(const ExecAnswer& answer) {
   const std::lock_guard lock(mutex_);
   return std::erase(commands_, answer.number) > 0;
@@ -85,6 +96,7 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
         setup_.connection->send(log_request_frame(request));
       },
       [this](const ExecRequest& request) { exec(request); },
+      [this](const UsageRequest& request) { usage(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }
@@ -121,6 +133,16 @@ void WorkerProxy::exec(const ExecRequest& request) {
   // Noted before it is sent: the answer comes on another thread.
   setup_.asked->asked_about_command(request.number);
   setup_.connection->send(std::move(frame));
+}
+
+/// A worker that would pass over the frame knows nothing.
+void WorkerProxy::usage(const UsageRequest& request) {
+  if (setup_.minor < kLinkMinorOfUsage) {
+    return send(setup_.master, UsageAnswer{setup_.instance, request.number, {}});
+  }
+  // Noted before it is sent: the answer comes on another thread.
+  setup_.asked->asked_for_usage(request.number);
+  setup_.connection->send(usage_frame(request));
 }
 
 WorkerSession::WorkerSession(Owner owner, std::shared_ptr<FrameConnection> connection)
@@ -169,6 +191,8 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
       return filled(frame.getFilled());
     case link_wire::Frame::EXEC_ANSWER:
       return exec_answer(frame.getExecAnswer());
+    case link_wire::Frame::USAGE_ANSWER:
+      return pass_on(read_usage_answer(frame.getUsageAnswer()));
     case link_wire::Frame::WELCOME:
     case link_wire::Frame::REFUSED:
     case link_wire::Frame::START:
@@ -178,6 +202,7 @@ WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
     case link_wire::Frame::SAMPLE:
     case link_wire::Frame::LOG_REQUEST:
     case link_wire::Frame::EXEC:
+    case link_wire::Frame::USAGE:
       return "a frame that only a master sends";
     default:  // of a newer minor version
       ++owner_.counts->unknown;

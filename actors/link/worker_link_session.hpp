@@ -22,9 +22,11 @@ class AskedQuestions {
   void asked_for_log(std::uint64_t number, std::uint32_t max_bytes);
   void asked_for_samples(std::uint64_t sample_round);
   void asked_about_command(std::uint64_t number);
+  void asked_for_usage(std::uint64_t number);
   /// Whether the answer has been asked for; each log request gets one.
   bool answers(const LogAnswer& answer);
   bool answers(const ExecAnswer& answer);
+  bool answers(const UsageAnswer& answer);
   bool answers(const SampleAnswer& answer) const;
 
   /// Open log requests; older ones are forgotten.
@@ -35,6 +37,7 @@ class AskedQuestions {
   std::deque<std::pair<std::uint64_t, std::uint32_t>> logs_;
   std::deque<std::uint64_t> askings_;
   std::deque<std::uint64_t> commands_;
+  std::deque<std::uint64_t> usages_;
 };
 
 /// Stands for a connected worker in the master's process.
@@ -58,6 +61,7 @@ class WorkerProxy : public WorkerActor::base {
  private:
   void start(const TaskOrder& order);
   void exec(const ExecRequest& request);
+  void usage(const UsageRequest& request);
 
   Setup setup_;
 };

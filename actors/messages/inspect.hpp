@@ -13,6 +13,7 @@
 #include "actors/task_ends.hpp"
 #include "actors/task_runs.hpp"
 #include "model/fields.hpp"
+#include "model/usage_fields.hpp"
 
 // How the model's values travel in messages. Floating point goes as its bit pattern: CAF 0.17 loses
 // special values and never returns from serialising an infinity.

@@ -42,13 +42,13 @@ using TellLoad = caf::replies_to<LoadQuestion>::with<LoadReport>;
 
 /// Runs the attempts of one instance's tasks. Repeated and outdated orders change nothing.
 /// `ack` says that the outcome of an attempt is durable and need not be told again; `greet`
-/// asks for a (new) hello; requests for logs and for commands are answered to the master.
-using WorkerActor =
-    caf::typed_actor<caf::reacts_to<start_atom, TaskOrder>,
-                     caf::reacts_to<stop_atom, TaskId, Attempt>,
-                     caf::reacts_to<ack_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
-                     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>,
-                     caf::reacts_to<ExecRequest>, caf::reacts_to<Wakeup>>;
+/// asks for a (new) hello; requests for logs, for commands and for usage are answered to the
+/// master.
+using WorkerActor = caf::typed_actor<
+    caf::reacts_to<start_atom, TaskOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
+    caf::reacts_to<ack_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
+    caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>,
+    caf::reacts_to<ExecRequest>, caf::reacts_to<UsageRequest>, caf::reacts_to<Wakeup>>;
 
 // A master owns a cell: its jobs, its instances, and what is decided about them.
 
@@ -59,11 +59,10 @@ using MasterForSites =
                      TellLoad, caf::replies_to<CounterpartQuestion>::with<CounterpartReport>>;
 
 /// A master as its workers know it.
-using MasterForWorkers =
-    caf::typed_actor<caf::reacts_to<hello_atom, WorkerHello, WorkerActor>,
-                     caf::reacts_to<WorkerReport>, caf::reacts_to<SampleAnswer>,
-                     caf::reacts_to<LogAnswer>, caf::reacts_to<MetricsReport>,
-                     caf::reacts_to<FilledLogs>, caf::reacts_to<ExecAnswer>>;
+using MasterForWorkers = caf::typed_actor<
+    caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
+    caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<MetricsReport>,
+    caf::reacts_to<FilledLogs>, caf::reacts_to<ExecAnswer>, caf::reacts_to<UsageAnswer>>;
 
 /// A master as a link knows it that brings it what workers say: a step behind what was passed on
 /// tells the link that this was heard.

@@ -17,6 +17,7 @@
 #include "model/filled_log.hpp"
 #include "model/roster.hpp"
 #include "model/task_order.hpp"
+#include "model/usage.hpp"
 
 // The messages between actors, but for users' questions (actors/messages/queries.hpp);
 // actors/messages/interfaces.hpp says who hears it.
@@ -50,6 +51,7 @@ struct WorkerReport {
   FailureKind failure = FailureKind::unknown;  ///< failed
   std::uint64_t out_bytes = 0;  ///< checkpointed, finished, failed: all that it wrote
   std::uint64_t err_bytes = 0;
+  Usage used{};  ///< checkpointed, finished, failed
 };
 
 /// First message of a worker to its master, for the first time or again.
@@ -226,7 +228,7 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
   return f(caf::meta::type_name("worker_report"), x.instance, x.task, x.attempt, x.kind, x.fetch,
            x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail, x.failure, x.out_bytes,
-           x.err_bytes);
+           x.err_bytes, x.used);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {

@@ -41,6 +41,10 @@ CAF_ADD_TYPE_ID(muster_queries, (muster::ServicesView))
 CAF_ADD_TYPE_ID(muster_queries, (muster::DecisionsQuestion))
 CAF_ADD_TYPE_ID(muster_queries, (muster::InstanceQuestion))
 CAF_ADD_TYPE_ID(muster_queries, (muster::InstanceLife))
+CAF_ADD_TYPE_ID(muster_queries, (muster::UsageQuestion))
+CAF_ADD_TYPE_ID(muster_queries, (muster::UsageView))
+CAF_ADD_TYPE_ID(muster_queries, (muster::UsageRequest))
+CAF_ADD_TYPE_ID(muster_queries, (muster::UsageAnswer))
 CAF_END_TYPE_ID_BLOCK(muster_queries)
 
 namespace muster {
@@ -62,7 +66,8 @@ using MasterQueries = caf::typed_actor<
     caf::replies_to<series_atom>::with<CellFigures>,
     caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,
     caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>,
-    caf::replies_to<ExecRequest>::with<ExecAnswer>>;
+    caf::replies_to<ExecRequest>::with<ExecAnswer>,
+    caf::replies_to<UsageQuestion>::with<UsageView>>;
 
 /// Users' questions to the cloud.
 using CloudQueries = caf::typed_actor<caf::replies_to<RentedQuestion>::with<RentedView>,

@@ -28,6 +28,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       places_(master_, reads_),
       logs_(setup_.logs, master_, places_, *this, log_host()),
       execs_(places_, exec_host()),
+      usages_(master_, *this, usage_ask()),
       link_(setup_.settings.watch, link_host()),
       workers_({master_, links_, logs_, execs_, *this}, worker_host()),
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
@@ -69,6 +70,7 @@ void MasterActorImpl::on_exit() {
   seat_.close();
   logs_.close();
   execs_.clear();
+  usages_.clear();
   commits_.clear();
   setup_.cloud = nullptr;
 }
@@ -139,6 +141,7 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const MetricsReport& report) { metrics_.hear(report); },
       [this](const FilledLogs& said) { logs_.hear(said); },
       [this](ExecAnswer& answer) { execs_.hear(std::move(answer)); },
+      [this](const UsageAnswer& answer) { usages_.hear(answer); },
       [this](const CloudReport& report) { cloud_.hear(report); },
       [this](greet_atom) { cloud_.start(); },
       [this, run](const LoadQuestion& asked) { return sites_.load(asked, run); },
@@ -165,6 +168,9 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       },
       [this](const LogRequest& request) {
         return answered<LogAnswer>([&](const auto& answer) { logs_.read(request, answer); });
+      },
+      [this](const UsageQuestion& wanted) {
+        return answered<UsageView>([&](const auto& answer) { usages_.ask(wanted, answer); });
       },
       [this](ExecRequest& request) {
         return answered<ExecAnswer>(

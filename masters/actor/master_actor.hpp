@@ -23,6 +23,7 @@
 #include "masters/actor/rounds.hpp"
 #include "masters/actor/site_requests.hpp"
 #include "masters/actor/stamp_clock.hpp"
+#include "masters/actor/usage_questions.hpp"
 #include "masters/actor/worker_links.hpp"
 #include "masters/actor/worker_news.hpp"
 #include "masters/master.hpp"
@@ -94,6 +95,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   // Its parts speak to the rest of the world, and to each other, by these.
   MasterLogs::Workers log_host();
   ExecQuestions::Host exec_host();
+  UsageQuestions::Ask usage_ask();
   CloudLink::Host link_host();
   WorkerNews::Host worker_host();
   CloudWatch::Host cloud_host();
@@ -127,6 +129,7 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   MasterPlaces places_;
   MasterLogs logs_;
   ExecQuestions execs_;
+  UsageQuestions usages_;
   CloudLink link_;
   WorkerLinks links_;
   WorkerNews workers_;

@@ -97,7 +97,8 @@ void WorkerNews::take(const WorkerReport& report) {
   if (!is_there(master_.state(), report.task, report.instance)) return;
   if (ends_attempt(report.kind)) workers_.ends(report.task);
   const Instant now = host_.stamp();
-  const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
+  const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail, report.used.cpu,
+                       report.used.peak_bytes};
   const FailureKind why =
       report.failure == FailureKind::unknown ? FailureKind::exit_code : report.failure;
   switch (report.kind) {

@@ -62,6 +62,7 @@ AttemptView view_of(const AttemptHistory& attempt, const AttemptsNow& known) {
   view.why = why_left(attempt, known.over);
   view.exit_code = attempt.exit_code;
   view.usd = attempt.cost.usd();
+  put_usage(view, attempt.used);
   return view;
 }
 

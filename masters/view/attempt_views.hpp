@@ -17,6 +17,13 @@ namespace muster::cell {
 /// shares the instance with others, which costs less".
 std::string cause_text(CauseCode cause);
 
+/// Sets what a view's attempts have taken together, each figure where it is known.
+template <class View>
+void put_usage(View& view, const Usage& used) {
+  if (used.cpu > Duration::zero()) view.cpu_s = to_seconds(used.cpu);
+  if (used.peak_bytes > 0) view.peak_mib = mib_of(used.peak_bytes);
+}
+
 /// Why the attempt left its instance, or how it is there, without a subject: "failed: exit code 5".
 /// `over`: how its job has ended; nothing: it has not.
 std::string why_left(const AttemptHistory& attempt, std::optional<JobOutcome> over);

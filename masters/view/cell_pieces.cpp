@@ -254,6 +254,7 @@ JobView job_view(const JobRow& row, const Master& master) {
   view.failed_attempts = failures == nullptr ? 0 : failures->attempts;
   view.submitted = row.job.submitted.value_or(row.accepted_at);
   view.usd = master.ledger().job(row.slot).usd();
+  put_usage(view, master.facts().used_by(row.job.id));
   if (view.elastic) {
     view.elastic->width = row.width;
     view.elastic->done = row.done;
@@ -272,16 +273,19 @@ JobView job_view(const JobRow& row, const Master& master) {
 JobView job_view(const JobHistory& job) {
   JobView view = view_of(job.job);
   Money cost;
+  Usage used;
   for (const TaskHistory& task : job.tasks) {
     view.finished += task.finished;
     view.failed += task.failed;
     view.failed_attempts += task.failures;
     cost += task.cost;
+    used.add(task.used);
   }
   view.state = shown(job.outcome);
   view.submitted = job.job.submitted.value_or(job.accepted_at);
   view.over = job.over_at;
   view.usd = cost.usd();
+  put_usage(view, used);
   put_failure(view, first_failed(job));
   if (job.outcome == JobOutcome::completed) view.exit_code = 0;
   view.reason = reason_of(job);
@@ -378,6 +382,7 @@ TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
     view.started = history->started_at;
     view.ended = history->ended_at;
     view.wall_s = wall_s(*history, now);
+    put_usage(view, history->used);
     const bool runs = row.phase == TaskPhase::starting || row.phase == TaskPhase::running;
     if (!runs) view.exit_code = exit_code_of(*history);
     view.last_failure = last_failure(*history);
@@ -404,6 +409,7 @@ TaskView task_view(const TaskHistory& task, std::size_t position, const JobHisto
   view.last_failure = last_failure(task);
   view.ran_s = ran_s(task);
   view.wall_s = wall_s(task, {});
+  put_usage(view, task.used);
   view.metrics = shown(task.metrics);
   view.started = task.started_at;
   view.ended = task.ended_at;

@@ -33,6 +33,7 @@ FleetManagerActor::behavior_type FleetManager::make_behavior() {
       [](const MetricsReport&) {},  // these policies do not look at them
       [](const FilledLogs&) {},     // no output is kept
       [](const ExecAnswer&) {},     // no command is asked about
+      [](const UsageAnswer&) {},    // nor is usage
       [this](const CloudReport& report) { on_cloud(report); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

@@ -28,6 +28,7 @@ GroupWorker::behavior_type GroupMember::make_behavior() {
       [this](sample_atom, std::uint64_t sample_round) { duties_.answer_sample(sample_round); },
       [this](const LogRequest& request) { duties_.answer_log(request); },
       [this](const ExecRequest& request) { duties_.answer_exec(request); },
+      [this](const UsageRequest& request) { duties_.answer_usage(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](GroupMembership& group) { join(std::move(group)); },
       [this](const sampling::Reservation& reservation) { hear(reservation); },

@@ -414,9 +414,18 @@ void Api::read_audit(const Call& call) {
 }
 
 void Api::view(const Call& call) {
-  const auto what = view_from({call.route.operation, call.pass.found, call.query});
+  auto what = view_from({call.route.operation, call.pass.found, call.query});
   if (!what) {
     return call.exchange->finish(error_response(what.error().code, what.error().message));
+  }
+  const Principal& who = call.pass.who;
+  if (call.route.operation == Operation::usage && who.role == Role::user) {
+    if (!what->user.empty() && what->user != who.user) {
+      return call.exchange->finish(error_response(
+          403, fmt::format("user: the token '{}' acts for '{}' and sees its own running tasks only",
+                           who.token, who.user)));
+    }
+    what->user = who.user;
   }
   backend_.view(what.value(), reply_to(call.exchange));
 }

@@ -13,6 +13,7 @@
 #include "model/job.hpp"
 #include "model/job_cursor.hpp"
 #include "model/job_filter.hpp"
+#include "model/usage_cursor.hpp"
 #include "serve/api/routes.hpp"
 
 /// The HTTP API and what it asks of the cluster; free of actors.
@@ -123,6 +124,8 @@ struct View {
   InstanceId instance{};     ///< of decisions; none: any
   std::string master{};      ///< likewise; empty: any
   Duration within{};         ///< only decisions of that time until now; 0: all that are kept
+  std::optional<std::uint32_t> index{};  ///< of running tasks; nothing: of any
+  UsageCursor from{};                    ///< likewise: where the page begins
 };
 
 /// One value of a metric.

@@ -93,6 +93,14 @@ inline constexpr std::array kLogQuery{
     Parameter{"raw", Kind::number, "1: the bytes as they are; the other members in headers", 0, 1,
               "0"},
 };
+inline constexpr std::array kUsageQuery{
+    Parameter{"job", Kind::number, "only tasks of this job", 0, kMaxSigned},
+    Parameter{"task", Kind::number, "only the task of this index", 0, kMaxIndex},
+    Parameter{"user", Kind::text, "only this user's tasks", 0, kMaxUserBytes},
+    Parameter{"limit", Kind::number, "most entries of the answer", 1, UsageQuestion::kMost, "100"},
+    Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
+};
+inline constexpr std::array<Parameter, 0> kNoQuery{};
 inline constexpr std::array kCostQuery{
     Parameter{"by", Kind::choice, "key that the cost is split by", 0, 0, "user", kWords<CostBy>},
 };

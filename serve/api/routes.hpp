@@ -26,6 +26,7 @@ enum class Operation : std::uint8_t {
   log,
   exec,
   exec_step,
+  usage,
   instances,
   instance,
   drain,

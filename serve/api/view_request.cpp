@@ -62,6 +62,19 @@ void put_filters(const Query& query, View& what) {
   what.within = std::chrono::seconds{query.number("within_s")};
 }
 
+/// Which running tasks are asked for; why they cannot be listed, or an empty text.
+std::string put_running(const Query& query, View& what) {
+  if (!query.text("job").empty()) what.job = JobId{query.number("job")};
+  if (!query.text("task").empty()) what.index = static_cast<std::uint32_t>(query.number("task"));
+  if (what.index && !what.job.valid()) return "task: goes with job";
+  const std::string& after = query.text("after");
+  if (after.empty()) return {};
+  const auto from = usage_cursor_from(after);
+  if (!from) return "after: has to be the 'next' of an answer to the same question before";
+  what.from = *from;
+  return {};
+}
+
 }  // namespace
 
 Expected<View, int> view_from(const ViewRequest& request) {
@@ -73,9 +86,13 @@ Expected<View, int> view_from(const ViewRequest& request) {
   if (query.has("user")) what.user = query.text("user");
   if (query.has("revision")) what.revision = query.text("revision");
   if (query.has("wait_s")) what.wait = std::chrono::seconds{query.number("wait_s")};
+  constexpr int kNotAllowed = 422;
   if (of == Operation::jobs) {
-    constexpr int kNotAllowed = 422;
     std::string fault = put_list(query, what);
+    if (!fault.empty()) return Failure<int>{kNotAllowed, std::move(fault)};
+  }
+  if (of == Operation::usage) {
+    std::string fault = put_running(query, what);
     if (!fault.empty()) return Failure<int>{kNotAllowed, std::move(fault)};
   }
   if (of == Operation::job || of == Operation::explain) {

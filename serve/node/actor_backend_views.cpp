@@ -121,6 +121,29 @@ void ActorBackend::view_decisions(const api::View& what, api::Reply reply) {
   gather<DecisionsView>(std::move(reply), newest, decisions_atom_v, wanted);
 }
 
+/// A page is of one master, and the next one of that master or of the one behind it: so no master
+/// is asked for more than a page holds.
+void ActorBackend::view_usage(const api::View& what, api::Reply reply) {
+  const std::size_t master = what.from.master;
+  if (master >= handles_.masters.size()) {
+    return reply(ok(view_json::document(UsageView{}, Silent{})));
+  }
+  const UsageQuestion wanted{what.job, what.index, what.user, what.from.from, what.limit};
+  ask<UsageView>(
+      system_, handles_.masters[master], timeout_,
+      [this, master, reply](caf::expected<UsageView> page) {
+        Silent missing;
+        if (!page) missing.push_back({.master = *config_.masters()[master]->master});
+        UsageView shown = page ? std::move(*page) : UsageView{};
+        UsageCursor next{static_cast<std::uint32_t>(master)};
+        if (shown.place) next.from = *shown.place;
+        if (!shown.place) ++next.master;
+        if (next.master < handles_.masters.size()) shown.next = to_text(next);
+        reply(ok(view_json::document(shown, missing)));
+      },
+      wanted);
+}
+
 void ActorBackend::view(const api::View& what, api::Reply reply) {
   using api::Operation;
   switch (what.of) {
@@ -137,6 +160,8 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
       return view_instances(std::move(reply));
     case Operation::instance:
       return view_life(what, std::move(reply));
+    case Operation::usage:
+      return view_usage(what, std::move(reply));
     case Operation::decisions:
       return view_decisions(what, std::move(reply));
     case Operation::history:

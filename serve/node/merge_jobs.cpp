@@ -137,6 +137,16 @@ bool comes_behind(const ListedJob& job, const JobCursor& place) {
   return job.over == place.over ? job.place < place.behind : job.over;
 }
 
+/// Processor time adds up, and the highest peak counts, of the parts of which they are known.
+void put_usage(JobView& out, const Jobs& parts) {
+  out.cpu_s.reset();
+  out.peak_mib.reset();
+  for (const JobView& part : parts) {
+    if (part.cpu_s) out.cpu_s = out.cpu_s.value_or(0) + *part.cpu_s;
+    if (part.peak_mib) out.peak_mib = std::max(out.peak_mib.value_or(0), *part.peak_mib);
+  }
+}
+
 /// One job of its parts; tasks of a part that is not among them have finished, when everybody who
 /// may have it has answered.
 JobView merged(const Jobs& parts, bool complete) {
@@ -148,6 +158,7 @@ JobView merged(const Jobs& parts, bool complete) {
     }
     out.usd = 0;
     for (const JobView& part : parts) out.usd += part.usd;
+    put_usage(out, parts);
     out.state = state_of(parts);
     out.submitted = first_submitted(parts);
     out.over = last_over(parts);

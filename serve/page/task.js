@@ -39,6 +39,11 @@ function showTask() {
   if (task.started_s) facts.push(["Started, UTC", moment(task.started_s)]);
   if (task.ended_s && !NOT_OVER.has(task.phase)) facts.push(["Ended, UTC", moment(task.ended_s)]);
   facts.push(["Ran", wallTime(task)], ["Cost", usd(task.usd)]);
+  // Of attempts that have ended; a server of an earlier version does not say it.
+  const used = [];
+  if (task.cpu_s) used.push(`${task.cpu_s.toFixed(1)} s of processor time`);
+  if (task.peak_mib) used.push(`at most ${Math.ceil(task.peak_mib)} MiB of memory`);
+  if (used.length > 0) facts.push(["Used", used.join(", ")]);
   if (failed) facts.push(["Failure", failed]);
   showFacts(by_id("task-facts"), facts);
   const attempts = task.attempts ?? [];

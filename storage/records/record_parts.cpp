@@ -156,7 +156,7 @@ TypeId type_if_known(const std::string& name, const Catalog& catalog) {
 void put_attempt(record::AttemptStory::Builder out, const AttemptHistory& in,
                  const Catalog& catalog) {
   const auto& [number, instance, type, market, sent_at, started_at, ended_at, end, leaves, gone,
-               exit_code, reason, cost] = in;
+               exit_code, reason, cost, used] = in;
   out.setNumber(number);
   out.setInstance(instance.value);
   if (type.valid()) out.setType(text(type_name(type, catalog)));
@@ -177,6 +177,8 @@ void put_attempt(record::AttemptStory::Builder out, const AttemptHistory& in,
   out.setExitCode(exit_code.value_or(0));
   if (!reason.empty()) out.setReason(text(reason));
   if (!(cost == Money{})) put(out.initCost(), cost);
+  out.setCpu(used.cpu.count());
+  out.setPeakBytes(used.peak_bytes);
 }
 
 AttemptHistory get_attempt(record::AttemptStory::Reader in, const Catalog& catalog) {
@@ -194,6 +196,7 @@ AttemptHistory get_attempt(record::AttemptStory::Reader in, const Catalog& catal
   if (in.getExitSet()) out.exit_code = in.getExitCode();
   out.reason = string_of(in.getReason());
   if (in.hasCost()) out.cost = get(in.getCost());
+  out.used = {Duration{in.getCpu()}, in.getPeakBytes()};
   return out;
 }
 
@@ -222,7 +225,7 @@ void get_attempts(TaskHistory& out, record::TaskStory::Reader in, const Catalog&
 
 void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& catalog) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost, failure, failed, losses, metrics, newest, earlier, paid, ran] = in;
+               end, cost, failure, failed, losses, metrics, newest, earlier, paid, ran, used] = in;
   static_cast<void>(newest);  // these four by put_attempts()
   static_cast<void>(earlier);
   static_cast<void>(paid);
@@ -244,6 +247,8 @@ void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& c
   out.setFailed(failed);
   out.setLosses(losses);
   if (!metrics.empty()) put(out.initMetrics(length(metrics)), metrics);
+  out.setCpu(used.cpu.count());
+  out.setPeakBytes(used.peak_bytes);
   put_attempts(out, in, catalog);
 }
 
@@ -264,6 +269,7 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   out.failed = in.getFailed();
   out.losses = in.getLosses();
   out.metrics = get(in.getMetrics());
+  out.used = {Duration{in.getCpu()}, in.getPeakBytes()};
   get_attempts(out, in, catalog);
   return out;
 }

@@ -1,5 +1,6 @@
 """muster logs, against a server that answers what the test wants."""
 
+import re
 import threading
 import time
 import unittest
@@ -55,7 +56,7 @@ class Logs(ClientTest):
         self.api.on("GET", "/v1/jobs/12/tasks/3/log", self.part(0, "a\nb\nwi"),
                     self.part(6, "thout end", False))
         self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
-        self.assertEqual(self.succeed("logs", "12"), "[3] a\n[3] b\n[3] without end\n[9] c\n")
+        self.assertEqual(self.succeed("logs", "12"), "12:3 | a\n12:3 | b\n12:3 | without end\n12:9 | c\n")
         self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
         self.assertEqual(self.succeed("logs", "12", "--task", "9"), "c\n")
         done = self.assert_fails(2, ["--task", "3 or 0-9,12"], "logs", "12", "--task", "x")
@@ -65,7 +66,7 @@ class Logs(ClientTest):
         waits = {**task(3), "attempt": 0, "phase": "pending"}
         self.api.on("GET", "/v1/jobs/12", details(12, tasks=[waits, task(9)]))
         self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
-        self.assertEqual(self.succeed("logs", "12"), "[9] c\n")
+        self.assertEqual(self.succeed("logs", "12"), "12:9 | c\n")
         self.assertEqual(len(self.queries()), 1)
 
     def test_all_tasks_of_a_long_array_are_read(self):
@@ -80,7 +81,7 @@ class Logs(ClientTest):
             return self.part(0, "x\n", False) if "offset=0&" in path else self.part(2, "", False)
         for index in range(1300):
             self.api.on("GET", f"/v1/jobs/12/tasks/{index}/log", log)
-        self.assertEqual(self.succeed("logs", "12"), "".join(f"[{i}] x\n" for i in range(1300)))
+        self.assertEqual(self.succeed("logs", "12"), "".join(f"12:{i} | x\n" for i in range(1300)))
         self.api.requests.clear()
         self.assertEqual(self.succeed("logs", "12", "-f", "--task", "1200"), "x\n")
         self.assertEqual(self.api.paths()[0], "/v1/jobs/12?limit=1&after=1199")
@@ -96,7 +97,7 @@ class Logs(ClientTest):
                     self.part(6, "last", False), self.part(10, "", False))
         done = self.succeed("logs", "12", "-f")
         self.assertEqual(sorted(done.splitlines()),
-                         ["[0] one", "[0] two", "[1] last", "[1] other"])
+                         ["12:0 | one", "12:0 | two", "12:1 | last", "12:1 | other"])
         looks = [path for path in self.api.paths() if path.startswith("/v1/jobs/12?")]
         self.assertGreater(len(looks), 1)
         self.assertEqual([path for path in looks if "after=" in path], [], "from the first on")
@@ -187,7 +188,7 @@ class Logs(ClientTest):
         self.api.on("GET", self.PATH, self.attempts("a", "b\n"))
         self.api.on("GET", "/v1/jobs/12/tasks/1/log", self.attempts("c", "d\n"))
         done = self.assert_fails(0, [f"task {n} runs again" for n in (0, 1)], "logs", "12", "-f")
-        self.assertEqual(done.stdout, "[0] a\n[0] b\n[1] c\n[1] d\n")
+        self.assertEqual(done.stdout, "12:0 | a\n12:0 | b\n12:1 | c\n12:1 | d\n")
 
     def test_a_job_that_takes_long_to_look_at_is_looked_at_less_often(self):
         answers = self.looks(1, 1, 1)
@@ -203,6 +204,52 @@ class Logs(ClientTest):
         self.assertEqual(self.succeed("logs", "12", "--task", "0", "-f"), "x\n")
         for (begin, end), (following, _) in zip(spans, spans[1:]):
             self.assertGreaterEqual(following - end, 10 * (end - begin))
+
+    def test_tasks_of_several_jobs_are_read_one_after_the_other(self):
+        self.api.on("GET", "/v1/jobs/13", details(13, tasks=[task(0)]))
+        for path, text in (("12/tasks/3", "a"), ("12/tasks/4", "b"), ("13/tasks/0", "c")):
+            self.api.on("GET", f"/v1/jobs/{path}/log", self.part(0, text + "\n", False))
+        self.assertEqual(self.succeed("logs", "12:3-4", "13"),
+                         "12:3 | a\n12:4 | b\n13:0 | c\n")
+        self.assertEqual(self.succeed("logs", "12:3"), "a\n", "one task is as it was")
+        for words in (("12:x",), ("x",), ("12:3%2",), ("12:",)):
+            self.assert_fails(2, ["12:0-9"], "logs", *words)
+        self.assert_fails(2, ["--task"], "logs", "12", "13", "--task", "3")
+        self.assert_fails(2, ["--task"], "logs", "12:3", "--task", "3")
+
+    def test_tasks_of_several_jobs_are_followed_together_with_both_streams(self):
+        for number in (12, 13):
+            self.api.on("GET", f"/v1/jobs/{number}",
+                        details(number, "running", tasks=[task(0, "running", exit_code=None)]),
+                        details(number))
+
+            def log(path, number=number):
+                stream = "err" if "stream=err" in path else "out"
+                text = f"{stream} of {number}\n"
+                begin = min(int(re.search(r"offset=([0-9]+)", path)[1]), len(text))
+                return self.part(begin, text[begin:], False)
+            self.api.on("GET", f"/v1/jobs/{number}/tasks/0/log", log)
+        done = self.succeed("logs", "-f", "--both", "12", "13")
+        self.assertEqual(sorted(done.splitlines()),
+                         ["12:0 err | err of 12", "12:0 | out of 12",
+                          "13:0 err | err of 13", "13:0 | out of 13"])
+
+    def test_tasks_have_colors_where_they_are_wanted(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, tasks=[task(0), task(1)]))
+        for index in (0, 1):
+            self.api.on("GET", f"/v1/jobs/12/tasks/{index}/log", self.part(0, "x\n", False))
+        plain = "12:0 | x\n12:1 | x\n"
+        colored = self.succeed("logs", "12", "--color", "always")
+        self.assertEqual(re.sub("\x1b\\[[0-9]+m", "", colored), plain)
+        labels = re.findall("\x1b\\[([0-9]+)m12", colored)
+        self.assertEqual(len(set(labels)), 2, "each task has another one")
+        for wish in ("auto", "never"):
+            self.assertEqual(self.succeed("logs", "12", "--color", wish), plain, "no terminal")
+        self.assert_fails(2, ["--color"], "logs", "12", "--color", "red")
+
+    def test_more_tasks_than_may_be_are_not_followed(self):
+        done = self.assert_fails(2, ["256"], "logs", "-f", "12:0-256")
+        self.assertEqual(done.stdout, "")
 
 
 if __name__ == "__main__":

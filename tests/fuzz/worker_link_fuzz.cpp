@@ -119,6 +119,7 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
           self->send(worker, sample_atom_v, std::uint64_t{1});
           self->send(worker, LogRequest{1, TaskId{1}, 1, false, 0, 4096});
           self->send(worker, ExecRequest{1, TaskId{1}, 1});
+          self->send(worker, UsageRequest{1});
           self->send(worker, stop_atom_v, TaskId{1}, Attempt{1});
         },
         [&heard](const WorkerReport& report) {
@@ -136,6 +137,14 @@ LinkedMaster spawn_checking_master(caf::actor_system& system, Heard& heard) {
         [&heard](const ExecAnswer& answer) {
           heard.check(known_instance(answer.instance) && answer.number == 1 &&
                       answer.out.size() + answer.err.size() <= kMostExecOutput);
+        },
+        [&heard](const UsageAnswer& answer) {
+          bool is_proper = known_instance(answer.instance) && answer.number == 1;
+          for (const AttemptUsage& each : answer.attempts) {
+            is_proper &= each.so_far == within_bounds(each.so_far) && each.task.valid();
+            is_proper &= !each.cores || (*each.cores >= 0 && *each.cores <= kMostCores);
+          }
+          heard.check(is_proper);
         },
         [](const Wakeup& wakeup) { wakeup.run(); },
     };

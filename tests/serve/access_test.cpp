@@ -144,6 +144,23 @@ TEST_F(Access, lets_users_do_with_their_own_jobs_what_they_may_not_with_others) 
                           "restart 4"));
 }
 
+TEST_F(Access, shows_a_user_the_usage_of_the_users_own_tasks) {
+  const auto asked_as = [&](const std::string& secret, const char* target) {
+    EXPECT_EQ(ask_as(secret, "GET", target).status, 200);
+    return served_->backend.last_view().user;
+  };
+  EXPECT_EQ(asked_as(user_, "/v1/usage"), "ann");
+  EXPECT_EQ(asked_as(user_, "/v1/usage?user=ann&job=5"), "ann");
+  EXPECT_EQ(asked_as(reader_, "/v1/usage"), "");
+  EXPECT_EQ(asked_as(reader_, "/v1/usage?user=ben"), "ben");
+  EXPECT_EQ(served_->get("/v1/usage?user=ben").status, 200);
+  EXPECT_EQ(served_->backend.last_view().user, "ben");
+  EXPECT_EQ(ask_as(user_, "GET", "/v1/usage?user=ben").status, 403);
+  for (const char* bad : {"/v1/usage?task=3", "/v1/usage?after=x", "/v1/usage?limit=251"}) {
+    EXPECT_EQ(ask_as(user_, "GET", bad).status, 422) << bad;
+  }
+}
+
 TEST_F(Access, makes_a_users_jobs_the_users_own) {
   EXPECT_EQ(ask_as(user_, "POST", "/v1/jobs", R"({"command": ["a"], "token": "t"})").status, 201);
   EXPECT_EQ(ask_as(user_, "POST", "/v1/jobs", R"({"command": ["a"], "user": "ann"})").status, 201);

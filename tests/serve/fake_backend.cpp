@@ -73,6 +73,8 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
                                           : Json(nullptr)},
           {"failed_task", state == "failed" ? Json(2) : Json(nullptr)},
           {"max_fails", nullptr},
+          {"cpu_s", over ? Json(61.5) : Json(nullptr)},
+          {"peak_mib", over ? Json(310.2) : Json(nullptr)},
           {"reason", nullptr},
           {"command", {"python3", "train.py", "--fast"}}};
 }
@@ -99,6 +101,8 @@ Json task_documents() {
          {"failures", i == 2 ? 1 : 0},
          {"ran_s", waits ? 0 : 30 + i},
          {"wall_s", waits ? 0 : 30 + i},
+         {"cpu_s", nullptr},
+         {"peak_mib", nullptr},
          {"started_s", waits ? Json(nullptr) : Json(kBegin + 30)},
          {"ended_s", nullptr},
          {"last_failure",
@@ -386,6 +390,10 @@ std::string FakeBackend::document(const View& what) const {
       break;
     case Operation::instances:
       out["instances"] = instance_documents(tick);
+      break;
+    case Operation::usage:
+      out["tasks"] = Json::array();
+      out["next"] = nullptr;
       break;
     case Operation::instance:
       return life_document(what.instance.value).dump();

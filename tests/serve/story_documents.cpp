@@ -23,7 +23,9 @@ Json attempt_documents() {
                        {"end", "lost"},
                        {"why", "lost with its spot instance, which the cloud took back"},
                        {"exit_code", nullptr},
-                       {"usd", 0.0009}}});
+                       {"usd", 0.0009},
+                       {"cpu_s", nullptr},
+                       {"peak_mib", nullptr}}});
 }
 
 Json life_document(std::uint64_t id) {

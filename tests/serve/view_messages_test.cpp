@@ -35,7 +35,8 @@ using Views = ::testing::Types<
     FigureView, DecisionView, DecisionsView, OfferCount, CapsView, CountView, MetricView,
     BucketView, HistogramView, HistorySample, HistoryView, CellFigures, SiteFigures,
     PlanView::Launch, PlanView::Place, PlanView::Refusal, PlanView, RentedInstance, RentedView,
-    CloudFigures, ServicesQuestion, PortView, ReplicaView, ServiceView, ServicesView>;
+    CloudFigures, ServicesQuestion, PortView, ReplicaView, ServiceView, ServicesView, UsagePlace,
+    UsageQuestion, TaskUsageView, UsageView, Usage, AttemptUsage, UsageRequest, UsageAnswer>;
 TYPED_TEST_SUITE(ViewMessages, Views);
 
 /// The second sending has the bytes of the first one, and these are not those of a default: a

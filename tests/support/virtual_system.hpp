@@ -86,6 +86,7 @@ inline ListeningMaster spawn_listening_master(VirtualSystem& system, std::vector
             [](const MetricsReport&) {},
             [](const FilledLogs&) {},
             [](const ExecAnswer&) {},
+            [](const UsageAnswer&) {},
             [note, reports](const CloudReport& report) {
               static constexpr const char* kKinds[] = {"up",     "refused", "gone",
                                                        "notice", "clock",   "offerings"};

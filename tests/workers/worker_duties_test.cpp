@@ -56,6 +56,10 @@ class NotedPort final : public WorkerPort {
   void say(ExecAnswer answer) override {
     said.push_back("answer " + std::to_string(answer.number) + ": " + answer.reason);
   }
+  void say(UsageAnswer answer) override {
+    said.push_back("usage " + std::to_string(answer.number) + " of " +
+                   std::to_string(answer.attempts.size()));
+  }
   void end() override {}
 
   std::vector<std::string> said;

@@ -156,6 +156,7 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterForWorkers& mast
             [](sample_atom, std::uint64_t) {},
             [](const LogRequest&) {},
             [](const ExecRequest&) {},
+            [](const UsageRequest&) {},
             [](const Wakeup& wakeup) { wakeup.run(); },
         };
       });

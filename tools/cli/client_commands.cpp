@@ -30,7 +30,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 17> kGroups = {{
+const std::array<Group, 18> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "history", "job"}, without_words<add_jobs>},
@@ -39,6 +39,7 @@ const std::array<Group, 17> kGroups = {{
     {{"wait"}, without_words<add_wait>},
     {{"logs"}, without_words<add_logs>},
     {{"exec"}, add_exec},
+    {{"top"}, without_words<add_top>},
     {{"status", "instances", "instance", "nodes", "decisions", "cost"},
      without_words<add_cluster_views>},
     {{"services", "service", "endpoints"}, without_words<add_services>},

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/named_task.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/remote_command.hpp"
 
@@ -36,40 +36,6 @@ struct ExecOptions {
   bool no_terminal = false;
   bool no_input = false;
 };
-
-/// The numbers of JOB or JOB:TASK.
-struct NamedTask {
-  std::uint64_t job = 0;
-  std::optional<std::uint64_t> task{};
-};
-
-std::optional<NamedTask> named_task(std::string_view text) {
-  NamedTask named;
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const char* end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, value);
-    return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(value) : std::nullopt;
-  };
-  const std::size_t colon = text.find(':');
-  const auto job = number(text.substr(0, colon));
-  if (!job) return std::nullopt;
-  named.job = *job;
-  if (colon == std::string_view::npos) return named;
-  named.task = number(text.substr(colon + 1));
-  return named.task ? std::optional(named) : std::nullopt;
-}
-
-CLI::Validator is_task() {
-  const auto check = [](const std::string& text) -> std::string {
-    if (named_task(text)) return "";
-    return fmt::format(
-        "has to be the id of a job, or of a job and a task in it: 12 or 12:3; it is "
-        "'{}'",
-        text);
-  };
-  return CLI::Validator(check, "JOB[:TASK]");
-}
 
 /// The only task of the job; nothing, after a complaint, when it has others.
 std::optional<std::uint64_t> only_task(client::ApiClient& api, std::uint64_t job) {

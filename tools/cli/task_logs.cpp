@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <limits>
 
@@ -26,8 +27,21 @@ constexpr std::uint64_t kBehindAll = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
+/// Neighbours differ; a standard error is bright beside its standard output.
+std::string LogPrinter::label_of(const LogSource& source) const {
+  // Of the palette of every terminal, without black, white and the red of errors.
+  constexpr std::array<int, 5> kColors = {36, 33, 35, 32, 34};
+  constexpr int kBright = 60;
+  const char* err = labels_.both && source.err ? " err" : "";
+  if (!labels_.several) return fmt::format("[{}{}] ", source.task, err);
+  const std::string label = fmt::format("{}:{}{} | ", source.job, source.task, err);
+  if (!labels_.color) return label;
+  const int color = kColors[(source.job + source.task) % kColors.size()];
+  return fmt::format("\x1b[{}m{}\x1b[0m", color + (source.err ? kBright : 0), label);
+}
+
 void LogPrinter::print(const LogSource& source, std::string_view text) {
-  if (!several_) {
+  if (!several()) {
     std::cout << text << std::flush;
     return;
   }
@@ -36,9 +50,7 @@ void LogPrinter::print(const LogSource& source, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
-    if (!in_line_) {
-      std::cout << fmt::format("[{}{}] ", source.task, both_ && source.err ? " err" : "");
-    }
+    if (!in_line_) std::cout << label_of(source);
     std::cout << line;
     in_line_ = line.back() != '\n';
     text.remove_prefix(line.size());
@@ -90,7 +102,7 @@ TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
   if (!last && part->text.size() < kPartBytes) part->text.resize(part->text.rfind('\n') + 1);
   offset_ = std::max(offset_, part->offset + part->text.size());
   printed_ |= !part->text.empty();
-  out.print({task_, err_}, part->text);
+  out.print({task_, err_, wish_.job}, part->text);
   return part;
 }
 

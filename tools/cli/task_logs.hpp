@@ -24,24 +24,34 @@ struct LogWish {
 struct LogSource {
   std::uint64_t task = 0;
   bool err = false;
+  std::uint64_t job = 0;
 
   friend bool operator==(const LogSource&, const LogSource&) = default;
 };
 
-/// Where the output of one or several tasks goes: of several, each line with its task before it,
-/// and "err" where it is of its standard error beside the other stream.
+/// How lines say whose they are.
+struct LogLabels {
+  bool several = false;  ///< tasks are printed: a line begins with its job and task, "12:3 | "
+  bool both = false;     ///< streams: "12:3 err | "; of a single task "[3 err] " and "[3] "
+  bool color = false;    ///< of its own for each task, by escapes of terminals
+};
+
+/// Where the output of one or several tasks goes: the text of a single one as it is, of several and
+/// of both streams each line behind its label.
 class LogPrinter {
  public:
-  LogPrinter(bool several, bool both) : several_(several || both), both_(both) {}
+  explicit LogPrinter(const LogLabels& labels) : labels_(labels) {}
 
   void print(const LogSource& source, std::string_view text);
   /// Ends a line that has not ended yet, where the next one is another task's.
   void end_line();
-  bool several() const { return several_; }
+  /// Lines have labels.
+  bool several() const { return labels_.several || labels_.both; }
 
  private:
-  bool several_;
-  bool both_;
+  std::string label_of(const LogSource& source) const;
+
+  LogLabels labels_;
   bool in_line_ = false;
   LogSource source_;  ///< whose line it is
 };

@@ -14,6 +14,7 @@
 
 #include "config/numbers.hpp"
 #include "tools/cli/interrupt_watch.hpp"
+#include "tools/cli/named_task.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
@@ -38,14 +39,6 @@ constexpr std::chrono::seconds kWait{20};
 constexpr std::chrono::seconds kWaitWhenShown{2};
 /// From an answer that came at once, although the job is not over, to the next question.
 constexpr Duration kBetweenLooks = std::chrono::milliseconds{100};
-
-/// Somebody sees the standard error on a terminal that can draw over a line. Elsewhere that would
-/// leave control characters.
-bool can_draw() {
-  const char* terminal = std::getenv("TERM");
-  const std::string_view name = terminal == nullptr ? "" : terminal;
-  return isatty(STDERR_FILENO) == 1 && !name.empty() && name != "dumb";
-}
 
 /// One line that is drawn over again.
 class ProgressLine {
@@ -257,7 +250,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
   });
   if (!api) return kFailed;
   Waiting waiting(*api, jobs, how.at_most);
-  ProgressLine line(how.show_progress && can_draw());
+  ProgressLine line(how.show_progress && is_able_terminal(STDERR_FILENO));
   if (const auto exit_code = watch(waiting, interrupt, line, {jobs, how})) return *exit_code;
   line.clear();
   if (options.json) {

@@ -177,5 +177,6 @@ template Parsed<DecisionsView> view_of<DecisionsView>(const Answer& answer);
 template Parsed<PlanView> view_of<PlanView>(const Answer& answer);
 template Parsed<ServicesView> view_of<ServicesView>(const Answer& answer);
 template Parsed<EndpointsView> view_of<EndpointsView>(const Answer& answer);
+template Parsed<UsageView> view_of<UsageView>(const Answer& answer);
 
 }  // namespace muster::client

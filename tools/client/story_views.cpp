@@ -48,25 +48,56 @@ std::string attempt_line(const AttemptView& attempt) {
 
 }  // namespace
 
-AttemptTable::AttemptTable()
-    : table_({{"TASK", true},
-              {"ATTEMPT", true},
-              {"INSTANCE", true},
-              {"TYPE"},
-              {"MARKET"},
-              {"STARTED"},
-              {"ENDED"},
-              {"RAN", true},
-              {"EXIT", true},
-              {"COST", true},
-              {"WHY", false, kSentence}}) {}
+namespace {
+
+TextTable attempt_table(bool measured) {
+  std::vector<TextTable::Column> columns{{"TASK", true}, {"ATTEMPT", true}, {"INSTANCE", true},
+                                         {"TYPE"},       {"MARKET"},        {"STARTED"},
+                                         {"ENDED"},      {"RAN", true}};
+  if (measured) columns.insert(columns.end(), {{"CPU TIME", true}, {"PEAK MIB", true}});
+  columns.insert(columns.end(), {{"EXIT", true}, {"COST", true}, {"WHY", false, kSentence}});
+  return TextTable(std::move(columns));
+}
+
+/// A line without an attempt.
+std::vector<std::string> no_attempt(const std::string& index, std::string attempt, std::string why,
+                                    bool measured) {
+  std::vector<std::string> row(measured ? 13 : 11, "-");
+  row[0] = index;
+  row[1] = std::move(attempt);
+  row.back() = std::move(why);
+  return row;
+}
+
+std::vector<std::string> row_of(const std::string& index, const AttemptView& attempt,
+                                bool measured) {
+  std::vector<std::string> row{
+      index,
+      std::to_string(attempt.attempt),
+      std::to_string(attempt.instance.value),
+      attempt.instance_type.empty() ? "-" : attempt.instance_type,
+      attempt.market ? std::string(shown_word(*attempt.market)) : std::string("-"),
+      time_or_dash(attempt.started),
+      time_or_dash(attempt.ended),
+      ran_text(attempt.ran_s)};
+  if (measured) row.insert(row.end(), {cpu_text(attempt.cpu_s), mib_text(attempt.peak_mib)});
+  row.insert(row.end(), {number_or_dash(attempt.exit_code), usd_text(attempt.usd), attempt.why});
+  return row;
+}
+
+}  // namespace
 
 std::string AttemptTable::next(const JobPage& page) {
+  // The head stands above the first page alone, which says which columns there are.
+  const std::string head = table_ ? "" : job_head(page);
+  if (!table_) {
+    measured_ = page.job.cpu_s || page.job.peak_mib;
+    table_ = attempt_table(measured_);
+  }
   for (const TaskView& task : page.tasks) {
     const std::string index = std::to_string(task.index);
     const auto row = [&](std::string attempt, std::string why) {
-      table_.add_row(
-          {index, std::move(attempt), "-", "-", "-", "-", "-", "-", "-", "-", std::move(why)});
+      table_->add_row(no_attempt(index, std::move(attempt), std::move(why), measured_));
     };
     if (!task.attempts) {
       row("-", "the cluster's version does not tell attempts");
@@ -79,20 +110,10 @@ std::string AttemptTable::next(const JobPage& page) {
     const std::size_t gap = gap_in(task);
     for (std::size_t i = 0; i < task.attempts->size(); ++i) {
       if (i == gap) row("...", gap_text(task));
-      const AttemptView& attempt = (*task.attempts)[i];
-      const std::string type = attempt.instance_type.empty() ? "-" : attempt.instance_type;
-      const std::string market =
-          attempt.market ? std::string(shown_word(*attempt.market)) : std::string("-");
-      table_.add_row({index, std::to_string(attempt.attempt),
-                      std::to_string(attempt.instance.value), type, market,
-                      time_or_dash(attempt.started), time_or_dash(attempt.ended),
-                      ran_text(attempt.ran_s), number_or_dash(attempt.exit_code),
-                      usd_text(attempt.usd), attempt.why});
+      table_->add_row(row_of(index, (*task.attempts)[i], measured_));
     }
   }
-  // The head stands above the first page alone.
-  const std::string head = std::exchange(begun_, true) ? "" : job_head(page);
-  return head + table_.take();
+  return head + table_->take();
 }
 
 std::string attempt_lines(const TaskView& task, bool whole) {

@@ -11,12 +11,11 @@ namespace muster::client {
 /// A job and a table of the attempts of its tasks, page by page.
 class AttemptTable {
  public:
-  AttemptTable();
   std::string next(const JobPage& page);
 
  private:
-  TextTable table_;
-  bool begun_ = false;
+  std::optional<TextTable> table_{};  ///< made with the first page
+  bool measured_ = false;             ///< the usage of some attempt is known
 };
 
 /// A line for each attempt of the task. Empty where there is no more to say of them than that one

@@ -7,17 +7,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "config/numbers.hpp"
 #include "model/rounded_text.hpp"
 #include "tools/client/printable.hpp"
-#include "tools/client/shared_text.hpp"
 #include "tools/client/shell_words.hpp"
 #include "tools/client/story_views.hpp"
 #include "tools/client/task_groups.hpp"
+#include "tools/client/usage_views.hpp"
 
 namespace muster::client {
 namespace {
@@ -177,17 +176,6 @@ std::string caps_text(const StatusView& status) {
   return text;
 }
 
-/// Kinds of idleness in the order in which an instance passes them; others come behind.
-std::vector<FigureView> by_kind(std::vector<FigureView> idle) {
-  const auto place = [](const FigureView& one) {
-    constexpr std::array<std::string_view, 4> kKinds = {"boot", "idle", "drain", "fragmentation"};
-    return std::find(kKinds.begin(), kKinds.end(), one.name) - kKinds.begin();
-  };
-  std::stable_sort(idle.begin(), idle.end(),
-                   [&](const FigureView& a, const FigureView& b) { return place(a) < place(b); });
-  return idle;
-}
-
 }  // namespace
 
 std::string job_head(const JobPage& page) {
@@ -208,6 +196,8 @@ std::string job_head(const JobPage& page) {
   if (job.over) text += fmt::format(", over {}", time_text(*job.over));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}{}\n", least(page.complete), usd_text(job.usd));
+  const double asked_gib = page.submission ? page.submission->memory_gib : 0;
+  if (job.cpu_s || job.peak_mib) text += fmt::format("  {}\n", used_text(job, asked_gib));
   if (page.submission) text += submission_text(*page.submission);
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
@@ -278,29 +268,38 @@ std::string JobTable::next(const std::vector<JobView>& jobs) {
   return table_.take();
 }
 
-TaskTable::TaskTable()
-    : table_({{"TASK", true},
-              {"PHASE"},
-              {"ATTEMPT", true},
-              {"WHERE"},
-              {"EXIT", true},
-              {"RAN", true},
-              {"MOVES", true},
-              {"COST", true},
-              {"REASON", false, kWideColumn}}) {}
+namespace {
+
+TextTable task_table(bool measured) {
+  std::vector<TextTable::Column> columns{{"TASK", true}, {"PHASE"},      {"ATTEMPT", true},
+                                         {"WHERE"},      {"EXIT", true}, {"RAN", true}};
+  if (measured) columns.insert(columns.end(), {{"CPU TIME", true}, {"PEAK MIB", true}});
+  columns.insert(columns.end(), {{"MOVES", true}, {"COST", true}, {"REASON", false, kWideColumn}});
+  return TextTable(std::move(columns));
+}
+
+}  // namespace
 
 std::string TaskTable::next(const JobPage& page) {
-  for (const TaskView& task : page.tasks) {
-    table_.add_row({std::to_string(task.index), std::string(shown_word(task.phase)),
-                    std::to_string(task.attempt), seat(task), number_or_dash(task.exit_code),
-                    ran_text(task.wall_s ? task.wall_s : task.ran_s),
-                    // Before its first attempt a task cannot have moved: "-" and not 0.
-                    task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
-                    reason_of(task)});
+  // The head stands above the first page alone, which says which columns there are.
+  const std::string head = table_ ? "" : job_head(page);
+  if (!table_) {
+    measured_ = page.job.cpu_s || page.job.peak_mib;
+    table_ = task_table(measured_);
   }
-  // The head stands above the first page alone.
-  const std::string head = std::exchange(begun_, true) ? "" : job_head(page);
-  return head + table_.take();
+  for (const TaskView& task : page.tasks) {
+    std::vector<std::string> row{
+        std::to_string(task.index),     std::string(shown_word(task.phase)),
+        std::to_string(task.attempt),   seat(task),
+        number_or_dash(task.exit_code), ran_text(task.wall_s ? task.wall_s : task.ran_s)};
+    if (measured_) row.insert(row.end(), {cpu_text(task.cpu_s), mib_text(task.peak_mib)});
+    // Before its first attempt a task cannot have moved: "-" and not 0.
+    row.push_back(task.attempt > 0 ? std::to_string(task.moves) : "-");
+    row.push_back(usd_text(task.usd));
+    row.push_back(reason_of(task));
+    table_->add_row(std::move(row));
+  }
+  return head + table_->take();
 }
 
 std::string WhyLines::next(const JobPage& page) {
@@ -428,46 +427,6 @@ std::string view(const StatusAnswer& status) {
                       lost > 0 ? fmt::format(", {} not connected", lost) : "");
   text += caps_text(status);
   for (const std::string& trouble : status.trouble) text += "trouble: " + trouble + "\n";
-  return text;
-}
-
-std::string view(const CostAnswer& cost, const std::string& by) {
-  std::string head = by;
-  std::transform(head.begin(), head.end(), head.begin(),
-                 // By hand and not by toupper(), which depends on the locale.
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  TextTable table({{head}, {"COST", true}});
-  const std::string at_least(least(cost.silent.empty()));
-  if (by == "instance") {
-    // The cost of an instance includes its boot and idle time: the rows are the bill, and add up to
-    // it.
-    const SharedText shared = shared_text(cost.by, cost.total_usd);
-    for (std::size_t i = 0; i < cost.by.size(); ++i) {
-      table.add_row({cost.by[i].name, shared.parts[i]});
-    }
-    table.add_row({"total", at_least + shared.total});
-  } else {
-    for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
-    for (const FigureView& one : by_kind(cost.idle)) {
-      table.add_row({"(" + one.name + ")", usd_text(one.value)});
-    }
-    table.add_row({"total", at_least + usd_text(cost.total_usd)});
-  }
-  std::string text = table.text();
-  for (const SilentView& one : cost.silent) text += silence_text(one) + "\n";
-  return text;
-}
-
-std::string view(const TodayAnswer& today) {
-  TextTable table({{"USER"}, {"COST", true}});
-  double sum = 0;
-  for (const auto& [name, usd] : today.by) {
-    table.add_row({name, usd_text(usd)});
-    sum += usd;
-  }
-  table.add_row({"total", std::string(least(today.silent.empty())) + usd_text(sum)});
-  std::string text = table.text() + "Costs of tasks since " + time_text(today.since) + ".\n";
-  for (const SilentView& one : today.silent) text += silence_text(one) + "\n";
   return text;
 }
 

@@ -37,12 +37,11 @@ class JobTable {
 /// A job and a table of its tasks, page by page.
 class TaskTable {
  public:
-  TaskTable();
   std::string next(const JobPage& page);
 
  private:
-  TextTable table_;
-  bool begun_ = false;
+  std::optional<TextTable> table_{};  ///< made with the first page
+  bool measured_ = false;             ///< the usage of some task is known
 };
 
 /// A job, and where its tasks are, and why: a line for tasks that are alike; page by page. Below a

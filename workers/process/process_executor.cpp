@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -29,21 +28,6 @@ constexpr double kLeastThroughput = 1e-3;
 constexpr int kLooksForSpace = 30;
 /// As of a program that SIGTERM has ended.
 constexpr std::int32_t kEndedByTerm = 143;
-
-// FNV-1a, 64 bits: equal in every process, which std::hash does not promise.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
-/// Two workers on one machine, of one cluster or two, must not share a group.
-std::string group_name(InstanceId instance, const std::filesystem::path& state_dir) {
-  char mark[17];
-  std::snprintf(mark, sizeof mark, "%016llx",
-                static_cast<unsigned long long>(hash_of(state_dir.string())));
-  return "muster-" + std::to_string(instance.value) + "-" + mark;
-}
 
 ProcessOptions absolute(ProcessOptions options) {
   for (auto* path : {&options.state_dir, &options.checkpoint_root, &options.shim_program}) {
@@ -127,7 +111,8 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     : options_(absolute(std::move(options))),
       host_(std::move(host)),
       reports_(host_, options_.metrics_interval),
-      means_(process::find_means(options_.best_means, group_name(instance, options_.state_dir))),
+      means_(process::find_means(options_.best_means,
+                                 process::group_name(instance, options_.state_dir.string()))),
       alone_rates_(options_.state_dir),
       // A cgroup limits processors by itself.
       cpus_(options_.hold_cpu && means_.means != LimitMeans::cgroup2 ? process::own_cpus()
@@ -136,8 +121,9 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
       company_since_(process::boot_time()),
       sweeper_(options_.state_dir / kAttemptsFolder,
                {options_.acknowledged_keep, options_.max_acknowledged}),
-      desk_({options_.state_dir / kAttemptsFolder, instance, options_.exec_most,
-             options_.exec_keep}) {
+      desk_(
+          {options_.state_dir / kAttemptsFolder, instance, options_.exec_most, options_.exec_keep}),
+      usage_(host_, [this] { supervisor_->measure(); }) {
   const bool passage = options_.task_uid || options_.task_uids;
   make_folder(options_.state_dir, passage);
   make_folder(options_.state_dir / kAttemptsFolder, passage);
@@ -151,9 +137,7 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
                    options_.accounts);
   } else {
     // Once: a name service may take a while, and the number stays.
-    const process::TaskAccount own = process::account_with(options_.task_uid.value_or(geteuid()));
-    login_ = own.login;
-    shell_ = own.shell;
+    own_ = process::account_with(options_.task_uid.value_or(geteuid()));
   }
   if (options_.hidden) identify_hidden();
   process::ShimSupervisorOptions crew;
@@ -325,8 +309,8 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   if (users_) return terms;  // put_account() says as whom
   terms.user = options_.task_uid;
   terms.user_group = options_.task_gid;
-  terms.login = login_;
-  terms.shell = shell_;
+  terms.login = own_.login;
+  terms.shell = own_.shell;
   return terms;
 }
 
@@ -356,6 +340,8 @@ void ProcessExecutor::hear(process::ShimNews news) {
     reports_.note(news.key, std::move(*replica));
   } else if (const auto* filled = std::get_if<process::FilledBytes>(&news.what)) {
     reports_.note(news.key, *filled);
+  } else if (const auto* look = std::get_if<process::UsageLook>(&news.what)) {
+    usage_.note(news.key, *look);
   } else if (auto* ended = std::get_if<process::ShimEnded>(&news.what)) {
     end(news.key, std::move(*ended));
   } else if (!found->second.started) {
@@ -370,6 +356,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   // Resources go back before the host hears: it may start the next attempt in the call.
   gpus_.give_back(key);
   cpus_.give_back(key);
+  usage_.end(key);
   if (watch_) watch_->remove(key);
   company_changed();
   // Before its end: of what is over nothing more is heard.

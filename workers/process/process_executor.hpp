@@ -20,6 +20,7 @@
 #include "workers/process/metrics_outbox.hpp"
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/shim_supervisor.hpp"
+#include "workers/process/usage_desk.hpp"
 
 namespace muster {
 
@@ -104,6 +105,9 @@ class ProcessExecutor : public Executor {
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;
   void exec(const ExecRequest& request, const std::function<void(ExecAnswer)>& answer) override;
+  void usage(const std::function<void(std::vector<AttemptUsage>)>& answer) override {
+    usage_.ask(answer);
+  }
   /// "cgroup2", or else "cgroup2-kill + memory watch" or "subreaper + memory watch", and then
   /// whether processors are held.
   std::string limits() const override;
@@ -149,8 +153,7 @@ class ProcessExecutor : public Executor {
   process::CpuShares cpus_;
   /// The supervisor's thread's alone; nothing: tasks run as one user.
   std::optional<process::TaskUsers> users_;
-  std::string login_;  ///< of the one account that tasks run under otherwise
-  std::string shell_;
+  process::TaskAccount own_;                  ///< the one account that tasks run under otherwise
   std::vector<process::HiddenPlace> hidden_;  ///< none: tasks see all
   /// Keep what is identified in hidden_ from going, so that nothing else gets its number.
   std::vector<process::Descriptor> held_;
@@ -161,6 +164,7 @@ class ProcessExecutor : public Executor {
   process::AttemptSweeper sweeper_;
   std::unique_ptr<process::ShimSupervisor> supervisor_;
   process::ExecDesk desk_;
+  process::UsageDesk usage_;
   std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: no watch
 };
 

@@ -62,6 +62,7 @@ struct MasterNotes {
   std::vector<SampleAnswer> samples;
   std::vector<LogAnswer> logs;
   std::vector<ExecAnswer> execs;
+  std::vector<UsageAnswer> usages;
   std::vector<MetricsReport> metrics;
   std::vector<FilledLogs> filled;
 };
@@ -148,6 +149,9 @@ class ScriptedMaster {
           },
           [state](const ExecAnswer& answer) {
             state->note([&](MasterNotes& notes) { notes.execs.push_back(answer); });
+          },
+          [state](const UsageAnswer& answer) {
+            state->note([&](MasterNotes& notes) { notes.usages.push_back(answer); });
           },
           [](const Wakeup& wakeup) { wakeup.run(); },
       };

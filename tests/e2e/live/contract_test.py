@@ -77,6 +77,7 @@ class Contract(unittest.TestCase):
         """All that can be looked at, by the document and by the command."""
         paths = [("/v1/jobs", "/v1/jobs?state=all", ["jobs"]),
                  ("/v1/instances", "/v1/instances", ["instances"]),
+                 ("/v1/usage", "/v1/usage", ["top"]),
                  ("/v1/nodes", "/v1/nodes", ["nodes"]), ("/v1/status", "/v1/status", ["status"]),
                  ("/v1/history", "/v1/history?hours=2", None),
                  ("/v1/decisions", "/v1/decisions", ["decisions"]),

@@ -95,6 +95,7 @@ class MasterActorTest : public ::testing::Test {
           [this](sample_atom, std::uint64_t sample_round) { asked_ = sample_round; },
           [this](const LogRequest& request) { asked_log_ = request; },
           [this](const ExecRequest& request) { asked_exec_ = request; },
+          [this](const UsageRequest& request) { asked_usage_.push_back(request); },
           [](const Wakeup&) {},
       };
     });
@@ -185,6 +186,7 @@ class MasterActorTest : public ::testing::Test {
   std::uint64_t asked_ = 0;
   LogRequest asked_log_;    ///< the last one
   ExecRequest asked_exec_;  ///< likewise
+  std::vector<UsageRequest> asked_usage_;
   int settled_ = 0;
   int greeted_ = 0;
   bool clock_is_told_ = true;

@@ -67,6 +67,7 @@ class MessageTranscriptTest : public ::testing::Test {
               [](sample_atom, std::uint64_t) {},
               [](const LogRequest&) {},
               [](const ExecRequest&) {},
+              [](const UsageRequest&) {},
               [](const Wakeup&) {},
               [](const GroupMembership&) {},
               [this, me](const Reservation& reservation) {

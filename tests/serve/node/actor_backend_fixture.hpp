@@ -46,6 +46,8 @@ struct FakeMaster {
   int series_asked = 0;              ///< how often for the series of metrics
   std::vector<ExecRequest> execs{};  ///< about commands, as they came
   ExecAnswer exec_answer{};
+  std::vector<UsageQuestion> usages{};
+  UsageView usage{};
 };
 
 /// Leaves what goes into one answer, as masters do it: those that are not over first.
@@ -294,6 +296,10 @@ class ActorBackendTest : public ::testing::Test {
               [&fake](const ExecRequest& request) {
                 fake.execs.push_back(request);
                 return fake.exec_answer;
+              },
+              [&fake](const UsageQuestion& wanted) {
+                fake.usages.push_back(wanted);
+                return shown_by(fake, fake.usage);
               },
           };
         });

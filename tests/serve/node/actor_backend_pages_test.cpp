@@ -129,6 +129,35 @@ TEST_F(ActorBackendTest, InstancesComeInAsManyAnswersAsTheyNeed) {
   EXPECT_EQ(shown["complete"], true);
 }
 
+TEST_F(ActorBackendTest, RunningTasksComePageByPageOneMasterAfterTheOther) {
+  TaskUsageView task;
+  task.job = JobId{7};
+  for (FakeMaster& fake : fakes_) fake.usage.tasks = {task};
+  fakes_[0].usage.place = UsagePlace{{Instant{Duration{5}}, JobId{7}}, 3};
+  api::View what{.of = api::Operation::usage, .job = JobId{7}, .user = "ann", .limit = 9};
+  const nlohmann::json first = look(what);
+  EXPECT_EQ(first["tasks"].size(), 1U);
+  EXPECT_EQ(first["next"], "0:5:7:3");
+  ASSERT_EQ(fakes_[0].usages.size(), 1U);
+  EXPECT_EQ(fakes_[0].usages[0].job, JobId{7});
+  EXPECT_EQ(fakes_[0].usages[0].user, "ann");
+  EXPECT_EQ(fakes_[0].usages[0].most, 9U);
+  EXPECT_TRUE(fakes_[1].usages.empty()) << "a page is of one master";
+
+  fakes_[0].usage.place.reset();
+  what.from = *usage_cursor_from("0:5:7:3");
+  EXPECT_EQ(look(what)["next"], "1");
+  EXPECT_EQ(fakes_[0].usages[1].from.position, 3U);
+  what.from = *usage_cursor_from("1");
+  EXPECT_EQ(look(what)["tasks"].size(), 1U);
+  fakes_[1].answers = false;
+  const nlohmann::json silent = look(what);
+  EXPECT_EQ(silent["complete"], false);
+  EXPECT_EQ(silent["tasks"].size(), 0U);
+  what.from = *usage_cursor_from("99");
+  EXPECT_TRUE(look(what)["next"].is_null());
+}
+
 ServiceView web() {
   ServiceView service;
   service.name = "web";

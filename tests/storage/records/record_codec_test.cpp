@@ -103,6 +103,7 @@ AttemptHistory lost_attempt() {
   attempt.exit_code = -3;
   attempt.reason = "its worker is gone";
   attempt.cost = Money{static_cast<Money::Units>(3) << 65};
+  attempt.used = {std::chrono::seconds{5}, std::uint64_t{3} << 40};
   return attempt;
 }
 
@@ -117,7 +118,7 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   story.instance = InstanceId{4};
   story.type = TypeId{2};
   story.started_at = test::at_s(1);
-  story.end = {1, "out", "err"};
+  story.end = {1, "out", "err", std::chrono::seconds{9}, std::uint64_t{5} << 30};
   story.cost = Money{static_cast<Money::Units>(-7) << 70};
   story.failure = FailureKind::time_limit;
   story.failed = true;
@@ -127,6 +128,7 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
   story.newest = {3, InstanceId{4}, TypeId{2}, Market::on_demand, test::at_s(9)};
   story.paid = Money{7};
   story.ran = std::chrono::seconds{61};
+  story.used = {std::chrono::seconds{14}, std::uint64_t{3} << 40};
   snapshot.tasks.emplace(TaskId{8}, story);
   snapshot.tasks.emplace(TaskId{9}, TaskHistory{});
   InstanceHistory life{TypeId{1}, Market::spot, "a", Price::from_usd_h(0.5), test::at_s(1)};
@@ -167,12 +169,22 @@ MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
 
 bool same_story(const TaskHistory& a, const TaskHistory& b) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost, failure, failed, losses, metrics, newest, earlier, paid, ran] = a;
+               end, cost, failure, failed, losses, metrics, newest, earlier, paid, ran, used] = a;
   return attempts == b.attempts && finished == b.finished && moves == b.moves &&
          failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
          started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost &&
          failure == b.failure && failed == b.failed && losses == b.losses && metrics == b.metrics &&
-         newest == b.newest && earlier == b.earlier && paid == b.paid && ran == b.ran;
+         newest == b.newest && earlier == b.earlier && paid == b.paid && ran == b.ran &&
+         used == b.used;
+}
+
+TEST(RecordCodec, an_end_of_before_usage_was_measured_reads_as_one_that_was_not) {
+  capnp::MallocMessageBuilder message;
+  auto record = message.initRoot<record::ProcessEnd>();
+  record.setExitCode(3);
+  const ProcessEnd end = get(record.asReader());
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_FALSE(end.used().is_known());
 }
 
 TEST(RecordCodec, an_image_reads_back_as_it_was) {

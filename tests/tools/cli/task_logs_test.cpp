@@ -20,36 +20,49 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// The text printed for these pieces of output, each with its source.
-std::string printed(bool several, bool both,
+std::string printed(const LogLabels& labels,
                     const std::vector<std::pair<LogSource, std::string>>& pieces) {
   const Captured out(std::cout);
-  LogPrinter printer(several, both);
+  LogPrinter printer(labels);
   for (const auto& [source, text] : pieces) printer.print(source, text);
   printer.end_line();
   return out.text();
 }
 
 TEST(LogPrinterTest, OfOneTaskPrintsWhatItWroteAndNoMore) {
-  EXPECT_EQ(printed(false, false, {{{3, false}, "a\nb"}, {{3, false}, "c"}}), "a\nbc");
-  EXPECT_FALSE(LogPrinter(false, false).several());
-  EXPECT_TRUE(LogPrinter(true, false).several());
-  EXPECT_TRUE(LogPrinter(false, true).several());
+  EXPECT_EQ(printed({}, {{{3, false}, "a\nb"}, {{3, false}, "c"}}), "a\nbc");
+  EXPECT_FALSE(LogPrinter(LogLabels{}).several());
+  EXPECT_TRUE(LogPrinter(LogLabels{true}).several());
+  EXPECT_TRUE(LogPrinter(LogLabels{false, true}).several());
 }
 
 TEST(LogPrinterTest, OfSeveralPutsTheTaskBeforeEachLine) {
-  EXPECT_EQ(printed(true, false, {{{3, false}, "a\n\nb\n"}, {{4, false}, "c\n"}}),
-            "[3] a\n[3] \n[3] b\n[4] c\n");
-  EXPECT_EQ(printed(true, false, {{{3, true}, "a\n"}}), "[3] a\n") << "one stream needs no name";
+  EXPECT_EQ(printed({true}, {{{3, false, 12}, "a\n\nb\n"}, {{4, false, 12}, "c\n"}}),
+            "12:3 | a\n12:3 | \n12:3 | b\n12:4 | c\n");
+  EXPECT_EQ(printed({true}, {{{3, true, 12}, "a\n"}}), "12:3 | a\n") << "one stream needs no name";
 }
 
 TEST(LogPrinterTest, OfSeveralGoesOnInALineOfItsOwnTaskAlone) {
-  EXPECT_EQ(printed(true, false, {{{3, false}, "a"}, {{3, false}, "b\n"}}), "[3] ab\n");
-  EXPECT_EQ(printed(true, false, {{{3, false}, "a"}, {{4, false}, "b"}}), "[3] a\n[4] b\n");
+  EXPECT_EQ(printed({true}, {{{3, false, 12}, "a"}, {{3, false, 12}, "b\n"}}), "12:3 | ab\n");
+  EXPECT_EQ(printed({true}, {{{3, false, 12}, "a"}, {{4, false, 12}, "b"}}),
+            "12:3 | a\n12:4 | b\n");
 }
 
 TEST(LogPrinterTest, OfBothStreamsSaysWhichLineIsOfTheErrors) {
-  EXPECT_EQ(printed(false, true, {{{3, false}, "a"}, {{3, true}, "b\n"}, {{3, false}, "c\n"}}),
+  EXPECT_EQ(printed({false, true}, {{{3, false}, "a"}, {{3, true}, "b\n"}, {{3, false}, "c\n"}}),
             "[3] a\n[3 err] b\n[3] c\n");
+}
+
+TEST(LogPrinterTest, OfSeveralTasksAndBothStreamsSaysAllOfIt) {
+  EXPECT_EQ(printed({true, true}, {{{3, false, 12}, "a\n"}, {{3, true, 12}, "b\n"}}),
+            "12:3 | a\n12:3 err | b\n");
+}
+
+TEST(LogPrinterTest, EachTaskHasAColorAndTheTextHasNone) {
+  EXPECT_EQ(printed({true, true, true},
+                    {{{3, false, 12}, "a\n"}, {{4, false, 12}, "b\n"}, {{3, true, 12}, "c\n"}}),
+            "\x1b[36m12:3 | \x1b[0ma\n\x1b[33m12:4 | \x1b[0mb\n\x1b[96m12:3 err | \x1b[0mc\n");
+  EXPECT_EQ(printed({false, false, true}, {{{3, false, 12}, "a\n"}}), "a\n");
 }
 
 /// A part of a log as the API gives it.
@@ -153,7 +166,7 @@ TEST(LogsCommand, OfSeveralTasksGoesOnAfterOneThatWroteNothing) {
 
 TEST(LogsCommand, TakesIndicesAsAnArrayHasThemButNoBound) {
   const FakeServer server({reply({0, "c\n", false})});
-  EXPECT_EQ(run(server, {"logs", "12", "--task", "0-1,7"}).out, "[0] c\n[1] c\n[7] c\n");
+  EXPECT_EQ(run(server, {"logs", "12", "--task", "0-1,7"}).out, "12:0 | c\n12:1 | c\n12:7 | c\n");
   for (const char* wrong : {"x", "3-1", "0-9%2", "-"}) {
     const Ran ran = run(server, {"logs", "12", "--task", wrong});
     EXPECT_EQ(ran.exit_code, kUsage) << wrong;
@@ -170,7 +183,7 @@ TEST(LogsCommand, OfAJobReadsTheTasksThatHaveBegun) {
   const FakeServer alone({details("running", 1, task(0, "running")), reply({0, "b\n", false})});
   EXPECT_EQ(run(alone, {"logs", "12"}).out, "b\n");
   const FakeServer page({details("running", 9, task(0, "running")), reply({0, "b\n", false})});
-  EXPECT_EQ(run(page, {"logs", "12"}).out, "[0] b\n") << "others may come on the next page";
+  EXPECT_EQ(run(page, {"logs", "12"}).out, "12:0 | b\n") << "others may come on the next page";
 }
 
 TEST(LogsCommand, OfAJobWithoutTasksSaysSo) {

@@ -11,9 +11,12 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <utility>
+
+#include "model/max_span.hpp"
 
 // Speaks to the kernel by files: cgroup v2 for groups, /proc for what runs without one. A process
 // may end between two looks, so that a missing file of /proc is no error.
@@ -29,6 +32,7 @@ constexpr int kRemoveRounds = 200;
 constexpr int kMarkRounds = 10;
 constexpr timespec kPause{0, 2'000'000};
 constexpr std::size_t kMaxGroupFile = std::size_t{1} << 20;
+constexpr std::int64_t kMostCpuUs = kMaxSpan / std::chrono::microseconds{1};
 constexpr double kBytesAGib = 1024.0 * 1024 * 1024;
 // The kernel's default period, and the least quota that it takes.
 constexpr double kCpuPeriodUs = 100'000;
@@ -133,6 +137,21 @@ std::uint64_t TaskGroup::peak_bytes() const {
   return std::strtoull(get(folder_.get(), "memory.peak").c_str(), nullptr, 10);
 }
 
+std::uint64_t TaskGroup::memory_bytes() const {
+  return std::strtoull(get(folder_.get(), "memory.current").c_str(), nullptr, 10);
+}
+
+GroupTime TaskGroup::processor_time() const {
+  const std::string figures = get(folder_.get(), "cpu.stat");
+  const auto time = [&figures](std::string_view name) {
+    const std::size_t at = figures.find(name);
+    if (at == std::string::npos) return Duration::zero();
+    const std::int64_t us = std::strtoll(figures.c_str() + at + name.size(), nullptr, 10);
+    return Duration{std::chrono::microseconds{std::clamp<std::int64_t>(us, 0, kMostCpuUs)}};
+  };
+  return {time("user_usec "), time("system_usec ")};
+}
+
 void TaskGroup::remove() {
   folder_.reset();
   // EBUSY: processes that were killed need a moment to leave.
@@ -172,6 +191,25 @@ std::uint64_t resident_bytes(const std::vector<pid_t>& processes) {
     if (second != std::string::npos) pages += std::strtoull(&figures[second], nullptr, 10);
   }
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Duration processor_time(const std::vector<pid_t>& processes) {
+  constexpr int kFirstTime = 14;  // of utime, stime, cutime and cstime in /proc/PID/stat
+  std::uint64_t ticks = 0;
+  for (const pid_t pid : processes) {
+    const std::string stat = get(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/stat").c_str());
+    // The second word is the program's name, which may have spaces and brackets.
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) continue;
+    const char* at = stat.c_str() + name_end + 1;
+    for (int word = 3; word < kFirstTime && at != nullptr; ++word) at = std::strchr(at + 1, ' ');
+    char* next = nullptr;
+    for (int time = 0; time < 4 && at != nullptr; ++time, at = next) {
+      ticks += std::strtoull(at, &next, 10);
+    }
+  }
+  const double seconds = static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return from_seconds(std::min(seconds, to_seconds(kMaxSpan)));
 }
 
 void kill_descendants() {

@@ -25,6 +25,16 @@ struct FoundMeans {
 /// group to make for this worker's attempts; it is made anew after each restart, and kept.
 FoundMeans find_means(LimitMeans best, const std::string& name);
 
+/// The name of the group for the attempts of that instance's worker. Two workers of one machine, of
+/// one cluster or two, share no folder, and so no group.
+std::string group_name(InstanceId instance, const std::string& state_dir);
+
+/// Processor time that a group's processes have taken, ended ones included.
+struct GroupTime {
+  Duration user{};
+  Duration system{};
+};
+
 /// One attempt's own cgroup v2 group.
 class TaskGroup {
  public:
@@ -37,7 +47,9 @@ class TaskGroup {
   void kill_all() const;
   std::vector<pid_t> members() const;
   bool killed_for_memory() const;
-  std::uint64_t peak_bytes() const;  ///< 0: not known
+  std::uint64_t peak_bytes() const;    ///< 0: not known
+  std::uint64_t memory_bytes() const;  ///< that its processes hold now; 0: not known
+  GroupTime processor_time() const;    ///< 0: not known
   /// Removes the group once nothing is in it; waits for that a short while.
   void remove();
 
@@ -55,6 +67,10 @@ std::vector<pid_t> descendants_of(pid_t root);
 /// Memory that the processes hold, pages that they share counted for each (the proportional figure
 /// is more just, and too slow to ask for several times a second).
 std::uint64_t resident_bytes(const std::vector<pid_t>& processes);
+
+/// Processor time that the processes have taken, and those of their children that they have reaped;
+/// in steps of a hundredth of a second or so for each.
+Duration processor_time(const std::vector<pid_t>& processes);
 
 /// Kills and reaps all descendants of this process, which has to be a subreaper; gives up after a
 /// few seconds.

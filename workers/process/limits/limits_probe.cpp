@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <sstream>
 
 #include "workers/process/limits/limits.hpp"
@@ -29,6 +30,13 @@ bool put(const std::string& file, const std::string& value) {
 
 std::string get(const std::string& file) {
   return read_whole(AT_FDCWD, file.c_str(), kMaxProcFile).value_or("");
+}
+
+/// FNV-1a, 64 bits: equal in every process, which std::hash does not promise.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
 }
 
 /// Where the cgroup v2 tree is mounted; empty when it is not.
@@ -122,6 +130,12 @@ bool delegate(const std::string& base) {
 }
 
 }  // namespace
+
+std::string group_name(InstanceId instance, const std::string& state_dir) {
+  char mark[17];
+  std::snprintf(mark, sizeof mark, "%016llx", static_cast<unsigned long long>(hash_of(state_dir)));
+  return "muster-" + std::to_string(instance.value) + "-" + mark;
+}
 
 FoundMeans find_means(LimitMeans best, const std::string& name) {
   if (best == LimitMeans::subreaper) return {};

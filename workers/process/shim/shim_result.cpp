@@ -88,6 +88,12 @@ AttemptResult result_of(const TaskEnd& end, const Order& order, const TaskGroup*
       std::max(end.peak_bytes, static_cast<std::uint64_t>(end.usage.ru_maxrss) * kKib);
   if (group != nullptr) {
     result.peak_memory_bytes = std::max(result.peak_memory_bytes, group->peak_bytes());
+    const GroupTime time = group->processor_time();
+    // The kernel counts those of its processes, too, that no parent has waited for.
+    if (to_seconds(time.user + time.system) > result.user_s + result.system_s) {
+      result.user_s = to_seconds(time.user);
+      result.system_s = to_seconds(time.system);
+    }
   }
   result.exit_code = exit_code_of(end.status);
   describe(end, order, group, result);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "workers/process/shim/shim_sockets.hpp"
+#include "workers/process/shim/shim_usage.hpp"
 
 // One thread and one poll(): streams, sockets, signals as a descriptor, and deadlines. Nothing in
 // the loop waits for anybody, so that no task and no executor can hold it up, but for a task that
@@ -283,6 +284,7 @@ ShimCommands::Describe ShimRun::describe_command() const {
 }
 
 std::optional<std::string> ShimRun::control(std::string_view line) {
+  if (line == kUsageWanted) return usage_line(look_at_task(group_ ? &*group_ : nullptr, end_));
   if (line == "stop") {
     end_gently(Ending::stop);
   } else if (line.starts_with(kDiskFull)) {
@@ -311,7 +313,8 @@ std::string ShimRun::greeting() const {
   if (starting_) return {};
   // The number is no executor's child's: a server has forked this process.
   // An executor that connects again hears everything from the start.
-  return kShimIs + std::to_string(getpid()) + "\nstarted\n" + said_.told() + logs_.told();
+  return kShimIs + std::to_string(getpid()) + "\nstarted\n" + std::string(kTellsUsage) + "\n" +
+         said_.told() + logs_.told();
 }
 
 bool ShimRun::copy(Descriptor& from, LogWriter& to) {
@@ -457,6 +460,8 @@ bool ShimRun::finish() {
   for (int i = 0; i < kDrainRounds && copy(task_.err, logs_.err()); ++i) {
   }
   if (!end_.disk_reason.empty()) make_space_on_disk();
+  // Of all that has run below this process, whoever's child it was: all of it is reaped by now.
+  getrusage(RUSAGE_CHILDREN, &end_.usage);
   const std::string text = to_text(result_to_leave());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "model/max_span.hpp"
 #include "workers/process/files/log_file.hpp"
 #include "workers/process/limits/limits.hpp"
 #include "workers/process/quiet_thread.hpp"
@@ -69,6 +70,7 @@ std::optional<decltype(ShimNews::what)> report_in(std::string_view line) {
   if (auto metrics = metrics_from(line)) return *std::move(metrics);
   if (auto replica = replica_from(line)) return *std::move(replica);
   if (const auto filled = filled_from(line)) return *filled;
+  if (const auto look = usage_from(line)) return *look;
   return std::nullopt;
 }
 
@@ -121,6 +123,10 @@ void ShimSupervisor::end_for_disk(const AttemptKey& key, const std::string& reas
   // One line is one command: a line break in the reason would begin another.
   std::replace(line.begin(), line.end(), '\n', ' ');
   command(Say{key, line.substr(0, kMaxControlLine - 1) + "\n"});
+}
+
+void ShimSupervisor::measure() {
+  command(Measure{});
 }
 
 void ShimSupervisor::command(Command command) {
@@ -259,6 +265,13 @@ void ShimSupervisor::obey(Say& say) {
   if (watched.channel) send_text(watched.channel.get(), watched.last_word);
 }
 
+void ShimSupervisor::obey(Measure& /*measure*/) {
+  const std::string line = std::string(kUsageWanted) + "\n";
+  for (const auto& [key, watched] : watched_) {
+    if (watched.tells_usage && watched.channel) send_text(watched.channel.get(), line);
+  }
+}
+
 void ShimSupervisor::hear(const AttemptKey& key) {
   WatchedShim& watched = watched_.at(key);
   std::array<char, kReadBytes> chunk;
@@ -287,6 +300,8 @@ bool ShimSupervisor::heed(const AttemptKey& key, WatchedShim& watched, std::stri
     // Once for each attempt, though every new channel begins with it.
     watched.told_start = true;
     tell_({key, ShimStarted{}});
+  } else if (line == kTellsUsage) {
+    watched.tells_usage = true;
   } else if (auto report = report_in(line)) {
     tell_({key, *std::move(report)});
   } else if (line.starts_with(kShimIs)) {
@@ -432,6 +447,8 @@ void ShimSupervisor::end_strays(WatchedShim& dead) {
 void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
   ExecutionEnd end;
   end.exit_code = result.exit_code;
+  const double cpu_s = std::clamp(result.user_s + result.system_s, 0.0, to_seconds(kMaxSpan));
+  end.used = within_bounds({from_seconds(cpu_s), result.peak_memory_bytes});
   const auto found = watched_.find(key);
   if (found != watched_.end()) {
     const int folder = found->second.folder.get();

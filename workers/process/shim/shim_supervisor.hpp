@@ -18,6 +18,7 @@
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/fork_server.hpp"
 #include "workers/process/shim/shim_logs.hpp"
+#include "workers/process/shim/shim_usage.hpp"
 
 namespace muster::process {
 
@@ -30,7 +31,8 @@ struct ShimEnded {
 };
 struct ShimNews {
   AttemptKey key;
-  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics, ReplicaState, FilledBytes> what;
+  std::variant<ShimStarted, ProgressPoint, ShimEnded, Metrics, ReplicaState, FilledBytes, UsageLook>
+      what;
 };
 
 /// Where the attempts are and what starts them.
@@ -57,6 +59,7 @@ struct WatchedShim {
   Duration look_again{};
   pid_t shim = -1;  ///< once it is known which process it is
   bool told_start = false;
+  bool tells_usage = false;  ///< when it is asked to
   bool stop_asked = false;
   std::string last_word;     ///< that it is to end at once; empty: it is not
   Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
@@ -86,6 +89,8 @@ class ShimSupervisor {
   /// Ends an attempt at once for what it takes of a full disk; its checkpoints go too, when told
   /// so.
   void end_for_disk(const AttemptKey& key, const std::string& reason, bool drop_checkpoint);
+  /// Has all shims look at what their tasks take; they tell it.
+  void measure();
 
  private:
   struct Launch {
@@ -101,7 +106,8 @@ class ShimSupervisor {
     AttemptKey key;
     std::string line;
   };
-  using Command = std::variant<Launch, Follow, Stop, Say>;
+  struct Measure {};
+  using Command = std::variant<Launch, Follow, Stop, Say, Measure>;
 
   void work();
   void command(Command command);
@@ -109,6 +115,7 @@ class ShimSupervisor {
   void obey(Follow& follow);
   void obey(Stop& stop);
   void obey(Say& say);
+  void obey(Measure& measure);
   int wait_ms() const;
   void hear(const AttemptKey& key);
   bool heed(const AttemptKey& key, WatchedShim& watched, std::string_view line);
