@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "serve/machines/computer.hpp"
+#include "serve/machines/folder_remover.hpp"
 
 namespace muster {
 namespace {
@@ -94,6 +95,11 @@ class ProcessMachines::Watcher {
   explicit Watcher(const MachineOptions& options)
       : options_(options),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        remover_(options.dir, {options.outside,
+                               [this](InstanceId instance, const std::string& text) {
+                                 const std::lock_guard guard(mutex_);
+                                 if (tell_) tell_({instance, text});
+                               }}),
         thread_([this] { run(); }) {}
   ~Watcher() {
     // By an order, as `stopped_` is the thread's own; orders queued before it are carried out.
@@ -215,19 +221,17 @@ class ProcessMachines::Watcher {
     }
   }
 
-  // In this order: the waiting are told, the log saved, and only then the folder removed, without
-  // which a restart would not know the machine.
+  // In this order: the waiting are told, the log saved, and only then the folder moved away,
+  // without which a restart would not know the machine.
   void clear_away(InstanceId instance, Machine& machine) {
     for (const auto& ended : machine.take_waiting()) ended();
     if (machine.folder().exists()) {
       keep_log(options_, instance, machine.folder().log_tail(options_.kept_log_bytes));
       if (options_.over) options_.over(machine.folder().path());
     }
-    const std::string trouble = machine.folder().remove();
-    if (options_.forget) options_.forget(instance);
+    remover_.take(instance);
     const std::lock_guard guard(mutex_);
     known_.erase(instance);
-    if (!trouble.empty() && tell_) tell_({instance, trouble});
   }
 
   const MachineOptions& options_;
@@ -239,6 +243,7 @@ class ProcessMachines::Watcher {
   std::map<InstanceId, Machine> machines_;
   std::set<int> ended_;  ///< descriptors that were readable at the last look
   bool stopped_ = false;
+  machines::FolderRemover remover_;
   std::thread thread_;  ///< last: it uses all the others
 };
 

@@ -24,8 +24,8 @@ struct MachineOptions {
   /// Called with the folder of a machine on which nothing runs any more, before that is removed; on
   /// the thread that sees to all machines. May be empty.
   std::function<void(const std::filesystem::path& folder)> over;
-  /// Removes what a machine that is gone has outside its folder. May be empty.
-  std::function<void(InstanceId)> forget;
+  /// The folder that a machine has outside its own, which is removed when it is gone. May be empty.
+  std::function<std::filesystem::path(InstanceId)> outside;
   /// Tasks run as another user, who has to get through the machines' folders to their own.
   bool passage = false;
   machines::MachineRules rules;

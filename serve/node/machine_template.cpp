@@ -199,11 +199,8 @@ MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& ros
     return prepare(known, order, folder);
   };
   if (!setup.config.worker.attempts.empty()) {
-    options.forget = [config = setup.config](InstanceId instance) {
-      std::error_code ignored;
-      fs::remove_all(attempts_of(config, instance), ignored);
-      // Goes with the last of them.
-      fs::remove(all_attempts(config), ignored);
+    options.outside = [config = setup.config](InstanceId instance) {
+      return attempts_of(config, instance);
     };
   }
   return options;
