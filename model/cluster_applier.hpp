@@ -80,6 +80,14 @@ void begin_attempt(Applier& applier, TaskRow& row, Attempt attempt) {
   if (applier.job_of(row).job.service() != nullptr) row.metrics.clear();
 }
 
+/// The task of the attempt has begun to run.
+template <class Applier>
+void begin_run(Applier& applier, TaskRow& row, const TaskStarted& e) {
+  row.seen_load = e.fetch + e.build;
+  row.started_at = applier.at;
+  applier.job_of(row).started = true;
+}
+
 template <class Event>
 concept OfAService = std::same_as<Event, ReplicaChanged> || std::same_as<Event, ReplicaWanted> ||
     std::same_as<Event, ServiceScaled> || std::same_as<Event, ServiceSettled>;

@@ -6,6 +6,21 @@
 // and by its width.
 
 namespace muster {
+namespace {
+
+/// Whether the task has no place by what its job allows.
+bool is_withheld(const TaskRow& task) {
+  return task.phase == TaskPhase::held || task.phase == TaskPhase::capped;
+}
+
+/// A task of the job is no longer without a place: the next search begins behind all that are not.
+void move_held_from(const ClusterState& state, JobRow& job) {
+  while (job.held_from < job.tasks.size() && !is_withheld(state.task(job.tasks[job.held_from]))) {
+    ++job.held_from;
+  }
+}
+
+}  // namespace
 
 void ClusterState::Applier::OfHolds::apply(const TaskReleased& e) const {
   TaskRow& row = a.task(e.task);
@@ -14,8 +29,7 @@ void ClusterState::Applier::OfHolds::apply(const TaskReleased& e) const {
   row.rests_until = {};
   a.enter_phase(row, TaskPhase::pending);
   row.reason = {};
-  JobRow& job = a.job_of(row);
-  if (row.index == job.held_from) ++job.held_from;
+  move_held_from(s, a.job_of(row));
 }
 
 void ClusterState::Applier::OfHolds::apply(const CounterpartOver& e) const {
@@ -33,8 +47,7 @@ void ClusterState::Applier::OfHolds::apply(const CounterpartOver& e) const {
     row.reason = kCapped;
     a.recount(row);
   }
-  const bool has_left = row.phase != TaskPhase::capped && row.phase != TaskPhase::held;
-  if (has_left && row.index == job.held_from) ++job.held_from;
+  move_held_from(s, job);
 }
 
 void ClusterState::Applier::OfHolds::apply(const JobHeld& e) const {

@@ -200,8 +200,7 @@ void ClusterState::Applier::operator()(const TaskStarted& e) {
   TaskRow& row = task(e.task);
   MUSTER_CHECK(row.phase == TaskPhase::starting && row.attempt == e.attempt,
                "only the present attempt can start");
-  row.seen_load = e.fetch + e.build;
-  row.started_at = at;
+  begin_run(*this, row, e);
   enter_phase(row, TaskPhase::running);
 }
 
@@ -320,6 +319,7 @@ void ClusterState::derive() {
       job.failed += task.phase == TaskPhase::failed;
       job.wanted += task.wanted;
       job.awaiting += task.awaits;
+      job.started = job.started || task.started_at > Instant{};
       job.leaving += task.at != kNoSlot && is_unwanted(task, job);
       job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);

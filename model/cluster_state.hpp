@@ -157,6 +157,7 @@ struct JobRow {
   std::uint32_t wanted = 0;         ///< how many of its tasks are; this one and the next: derived
   std::uint32_t leaving = 0;        ///< tasks that are not wanted and hold resources
   std::uint32_t awaiting = 0;       ///< tasks whose counterparts are not over; derived
+  bool started = false;             ///< an attempt of some task has; derived
 
   /// Tasks that are without a place for now.
   std::uint32_t withheld() const { return held + capped; }

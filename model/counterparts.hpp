@@ -26,6 +26,7 @@ struct TasksOver {
   bool known = false;       ///< it is here, or was
   bool started = false;     ///< some task of it has
   bool over = false;        ///< no more of its tasks will be
+  std::uint32_t tasks = 0;  ///< of the part, once it is over; 0: not known
   std::uint32_t ended = 0;  ///< tasks that are over; as many as were asked with: nothing is new
   std::uint32_t next = 0;   ///< position from which on to ask next; 0: all is told
   std::vector<IndexRange> completed{};  ///< array indices
@@ -57,6 +58,7 @@ struct AwaitedJob {
 /// A job at a master some tasks of which wait for their counterparts.
 struct AwaitingJob {
   JobId job;
+  std::string user{};
   std::vector<AwaitedJob> after{};
 
   friend bool operator==(const AwaitingJob&, const AwaitingJob&) = default;

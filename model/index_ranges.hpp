@@ -43,6 +43,8 @@ class IndexRanges {
     return after != ranges_.begin() && std::prev(after)->second >= index;
   }
   bool empty() const { return ranges_.empty(); }
+  /// How many ranges they are.
+  std::size_t size() const { return ranges_.size(); }
   /// Ascending and apart; the first `most` of them.
   std::vector<IndexRange> list(std::size_t most = SIZE_MAX) const {
     std::vector<IndexRange> list;

@@ -172,6 +172,10 @@ struct AfterJob {
   bool met = false;  ///< it is over as it should be, as the site has heard
   /// Each task waits for its counterpart alone: the task of that job with an equal array index.
   bool by_index = false;
+  /// A resubmission of it that came in before the site had heard of its end: where that is not as
+  /// it should be, this one takes its place. Not valid: there is no such one.
+  JobId again{};
+  JobId first{};  ///< the job in whose place it is waited for, at first; not valid: in no other's
 
   friend bool operator==(const AfterJob&, const AfterJob&) = default;
 };

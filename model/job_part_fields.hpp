@@ -24,6 +24,8 @@ void fields(auto& a, Like<AfterJob> auto& v) {
   a.unless_default("place", v.place, 0u);
   a.unless_default("met", v.met, false);
   a.unless_default("by_index", v.by_index, false);
+  a.optional_id("again", v.again);
+  a.optional_id("first", v.first);
 }
 
 void fields(auto& a, Like<Delays> auto& v) {

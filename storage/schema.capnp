@@ -292,6 +292,8 @@ struct AfterJob {
   place @2 :UInt32;
   met @3 :Bool;
   byIndex @4 :Bool;
+  again @5 :UInt64 = 0xffffffffffffffff;
+  first @6 :UInt64 = 0xffffffffffffffff;
 }
 
 enum CheckKind {

@@ -213,7 +213,8 @@ struct CounterpartQuestion {
 
 /// Answer of a master. Its words of what it was told are durable.
 struct CounterpartReport {
-  std::vector<TasksOver> over{};  ///< of the jobs that were asked for, as many as go into a message
+  std::vector<TasksOver> over{};  ///< of the jobs that were asked for
+  JobId asked_to{};  ///< higher ones are to be asked for again; not valid: all have been answered
   std::vector<AwaitingJob> awaiting{};  ///< by rising numbers
   bool more_await = false;              ///< after the last of these
   std::vector<JobId> unfinished{};      ///< told of, and to be told of again: there is more
@@ -275,8 +276,8 @@ typename Inspector::result_type inspect(Inspector& f, CounterpartsAsked& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TasksOver& x) {
-  return f(caf::meta::type_name("tasks_over"), x.job, x.known, x.started, x.over, x.ended, x.next,
-           x.completed, x.failed);
+  return f(caf::meta::type_name("tasks_over"), x.job, x.known, x.started, x.over, x.tasks, x.ended,
+           x.next, x.completed, x.failed);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LostTasks& x) {
@@ -292,7 +293,7 @@ typename Inspector::result_type inspect(Inspector& f, AwaitedJob& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, AwaitingJob& x) {
-  return f(caf::meta::type_name("awaiting_job"), x.job, x.after);
+  return f(caf::meta::type_name("awaiting_job"), x.job, x.user, x.after);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CounterpartQuestion& x) {
@@ -300,7 +301,7 @@ typename Inspector::result_type inspect(Inspector& f, CounterpartQuestion& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CounterpartReport& x) {
-  return f(caf::meta::type_name("counterpart_report"), x.over, x.awaiting, x.more_await,
+  return f(caf::meta::type_name("counterpart_report"), x.over, x.asked_to, x.awaiting, x.more_await,
            x.unfinished);
 }
 template <class Inspector>

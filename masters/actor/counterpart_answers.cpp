@@ -8,8 +8,8 @@
 #include "actors/messages/byte_cut.hpp"
 #include "model/live_ids.hpp"
 
-// A report is cut by its bytes and by the tasks that are looked at for it. The site asks again for
-// the jobs that are left out.
+// A report is cut by its bytes and by the tasks that are looked at for it, and says where: the site
+// goes on from there.
 
 namespace muster {
 namespace {
@@ -17,9 +17,6 @@ namespace {
 constexpr std::size_t kReportBytes = kListBytes / 2;
 /// Ranges of one job in a report.
 constexpr std::size_t kMostRanges = 4'096;
-/// Tasks that begin, or are lost, by one message, and those of one job besides: others are heard
-/// between.
-constexpr std::size_t kMostBegun = 500;
 /// Tasks that are looked at for one report, or those of a single job.
 constexpr std::size_t kMostLooks = 200'000;
 
@@ -51,7 +48,7 @@ TasksOver over_of(const JobRow& row, const ClusterState& state, const Counterpar
   TasksOver over;
   over.job = asked.job;
   over.known = true;
-  over.started = row.running + row.stopping + row.ended() > 0;
+  over.started = row.started;
   over.ended = row.ended();
   if (asked.from == 0 && asked.ended == over.ended) return over;
   put_ends(over, row.job, asked.from, [&](std::uint32_t at) {
@@ -68,6 +65,7 @@ TasksOver over_of(const CounterpartsAsked& asked, const std::optional<JobHistory
   over.job = asked.job;
   over.known = over.started = over.over = true;
   if (!known) return over;
+  over.tasks = static_cast<std::uint32_t>(known->job.tasks.size());
   put_ends(over, known->job, asked.from, [&](std::uint32_t at) {
     if (at >= known->tasks.size()) return TaskEnd::open;
     if (known->tasks[at].finished) return TaskEnd::completed;
@@ -93,23 +91,11 @@ void CounterpartAnswers::answer(const CounterpartQuestion& asked,
 /// Jobs of which there is more to hear.
 std::vector<JobId> CounterpartAnswers::hear(const std::vector<CounterpartsTold>& told) const {
   std::vector<JobId> unfinished;
-  const auto awaiting = [&](JobId job) -> std::size_t {
-    const JobRow* row = parts_.master.state().find(job);
-    return row == nullptr ? 0 : row->awaiting;
-  };
-  std::size_t begun = 0, looks = 0;
+  CounterpartBudget budget;
   for (const CounterpartsTold& each : told) {
-    if (begun >= kMostBegun || looks > kMostLooks) {
-      unfinished.push_back(each.job);
-      continue;
-    }
-    const JobRow* row = parts_.master.state().find(each.job);
-    if (row != nullptr) looks += row->tasks.size();
-    const std::size_t before = awaiting(each.job);
-    if (parts_.master.ends().hear_counterparts(each, parts_.host.stamp())) {
+    if (parts_.master.ends().hear_counterparts(each, budget, parts_.host.stamp())) {
       unfinished.push_back(each.job);
     }
-    begun += before - awaiting(each.job);
   }
   if (!told.empty() && parts_.master.cadence().on_arrival) parts_.host.want_round();
   return unfinished;
@@ -123,8 +109,9 @@ void CounterpartAnswers::put_awaiting(CounterpartReport& report,
   ByteCut cut(kReportBytes / 2);
   for (auto it = awaiting.upper_bound(first); it != awaiting.end(); ++it) {
     if (site_of(*it) != asked.site) return;
-    AwaitingJob job{*it};
-    for (const AfterJob& each : parts_.master.state().find(*it)->job.after) {
+    const Job& waiting = parts_.master.state().find(*it)->job;
+    AwaitingJob job{*it, waiting.user, {}};
+    for (const AfterJob& each : waiting.after) {
       if (each.by_index) job.after.push_back({each.job, each.end});
     }
     if (!cut.takes(job)) {
@@ -146,19 +133,22 @@ std::vector<CounterpartsAsked> CounterpartAnswers::put_present(
     const JobRow* row = facts.state.find(each.job);
     if (row == nullptr && (facts.accepted.contains(each.job.value) || parts_.reads.has(each.job))) {
       past.push_back(each);
+      report.asked_to = each.job;
       continue;
     }
     TasksOver over{each.job};
     if (row != nullptr) {
-      // Of one that the site knows as it is no task is looked at.
+      // As many as the site knows of: nothing is looked at.
       const bool is_new = each.from > 0 || each.ended != row->ended();
-      if (is_new && looks > kMostLooks) break;
+      if (is_new && looks > kMostLooks) return past;
       if (is_new) looks += row->tasks.size();
       over = over_of(*row, facts.state, each);
     }
-    if (!cut.takes(over)) break;
+    if (!cut.takes(over)) return past;
     report.over.push_back(std::move(over));
+    report.asked_to = each.job;
   }
+  report.asked_to = JobId{};
   return past;
 }
 
@@ -174,10 +164,23 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
   parts_.reads.answer<CounterpartReport>(
       [history, report = std::move(report), past = std::move(past)]() mutable {
         ByteCut cut(kReportBytes / 2);
+        std::size_t looks = 0;
+        JobId last;
         for (const CounterpartsAsked& each : past) {
-          TasksOver over = over_of(each, history->find(each.job));
-          if (!cut.takes(over)) break;
+          // Those behind the cut that were answered above are asked for once more.
+          const bool is_enough = looks > kMostLooks;
+          TasksOver over;
+          if (!is_enough) {
+            const auto known = history->find(each.job);
+            looks += known ? known->tasks.size() : 1;
+            over = over_of(each, known);
+          }
+          if (is_enough || !cut.takes(over)) {
+            report.asked_to = last;
+            break;
+          }
           report.over.push_back(std::move(over));
+          last = each.job;
         }
         return report;
       },

@@ -57,9 +57,6 @@ bool may_run_on_demand(const MasterRecorder& recorder, const TaskRow& task) {
   });
 }
 
-/// Events of one message at most, so that others are heard between.
-constexpr std::size_t kCounterpartsAtOnce = 500;
-
 /// The words about a job's counterparts, by array index.
 class CounterpartWords {
  public:
@@ -155,36 +152,65 @@ void JobEnds::release_capped(JobId id, Instant now) {
   // Replicas of a service are capped by their pauses alone.
   if (job.held_by_user || job.terminal_outcome || job.job.service() != nullptr) return;
   // Those that wait for their counterparts alone are released by these.
+  if (job.awaiting > 0) return release_met(job, now);
+  met_.erase(id);
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
-    if (job.capped <= job.awaiting || job.room_in_flight() == 0) return;
+    if (job.capped == 0 || job.room_in_flight() == 0) return;
     const TaskRow& task = state().task(job.tasks[i]);
-    if (task.phase == TaskPhase::capped && !task.awaits) {
-      recorder_.record(TaskReleased{task.id}, now);
-    }
+    if (task.phase == TaskPhase::capped) recorder_.record(TaskReleased{task.id}, now);
   }
 }
 
-bool JobEnds::hear_counterparts(const CounterpartsTold& told, Instant now) {
+/// Of a job some of whose tasks await their counterparts: these are not gone through with each end.
+void JobEnds::release_met(const JobRow& job, Instant now) {
+  while (job.capped > job.awaiting && job.room_in_flight() > 0) {
+    std::set<std::uint32_t>& met = met_[job.job.id];
+    // After a start of the master, or when the job was held and released.
+    for (std::uint32_t i = job.held_from; met.empty() && i < job.tasks.size(); ++i) {
+      put_met(job, i);
+    }
+    if (met.empty()) return;
+    const TaskRow& task = state().task(job.tasks[*met.begin()]);
+    met.erase(met.begin());
+    if (task.phase == TaskPhase::capped) recorder_.record(TaskReleased{task.id}, now);
+  }
+}
+
+/// Remembers the task where only the number of those that may run keeps it.
+void JobEnds::put_met(const JobRow& job, std::uint32_t at) {
+  const TaskRow& task = state().task(job.tasks[at]);
+  if (task.phase == TaskPhase::capped && !task.awaits) met_[job.job.id].insert(at);
+}
+
+bool JobEnds::hear_counterparts(const CounterpartsTold& told, CounterpartBudget& budget,
+                                Instant now) {
   const JobRow* job = state().find(told.job);
   if (job == nullptr || job->terminal_outcome || job->awaiting == 0) return false;
+  if (budget.events == 0 || budget.looks == 0) return true;
+  budget.looks -= std::min(budget.looks, job->tasks.size());
   const CounterpartWords words(told);
-  std::vector<CounterpartOver> over;
+  std::vector<std::pair<std::uint32_t, CounterpartOver>> over;
   bool more = false;
-  for (const Slot slot : job->tasks) {
-    const TaskRow& task = state().task(slot);
+  // No task before held_from awaits anything: it would be held or capped.
+  std::uint32_t left = job->awaiting;
+  for (std::uint32_t i = job->held_from; left > 0 && i < job->tasks.size(); ++i) {
+    const TaskRow& task = state().task(job->tasks[i]);
     if (!task.awaits) continue;
+    --left;
     auto lost = words.of(state().spec(task).array_index);
     if (!lost) continue;
-    if ((more = over.size() == kCounterpartsAtOnce)) break;
-    over.push_back({task.id, *std::move(lost)});
+    if ((more = budget.events == 0)) break;
+    --budget.events;
+    over.push_back({i, {task.id, *std::move(lost)}});
   }
-  for (CounterpartOver& each : over) {
+  for (auto& [at, each] : over) {
     const bool is_lost = !each.lost.empty();
     recorder_.record(std::move(each), now);
     if (is_lost) lose_task(told.job, now);
     // The last one ends the job, or one too many.
     const JobRow* still = state().find(told.job);
     if (still == nullptr || still->terminal_outcome) return false;
+    put_met(*still, at);
   }
   return more;
 }
@@ -222,6 +248,7 @@ void JobEnds::end_if_done(JobId id, Instant now) {
 }
 
 void JobEnds::finish(JobId id, JobOutcome outcome, Instant now) {
+  met_.erase(id);
   const MasterFacts& facts = recorder_.facts();
   JobFinished over{id, outcome, 1, 0};
   if (const auto found = facts.throughput.find(id); found != facts.throughput.end()) {

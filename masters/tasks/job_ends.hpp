@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <map>
+#include <set>
 #include <span>
 
 #include "masters/tasks/task_orders.hpp"
@@ -13,6 +16,13 @@ struct CompletedJob {
   JobId job;
   std::uint32_t tasks = 0;
   Duration together{};  ///< each from its first start to its end
+};
+
+/// How much is done at once for tasks that wait for their counterparts, so that others are heard
+/// between.
+struct CounterpartBudget {
+  std::size_t events = 500;
+  std::size_t looks = 200'000;  ///< at tasks; those of one job may be more
 };
 
 /// How the jobs of a master come to their ends: whether a failed task is tried again, what it takes
@@ -30,9 +40,9 @@ class JobEnds {
   void lose_task(JobId id, Instant now);
   /// Puts the next of the job's capped tasks among those that wait, as many as it allows.
   void release_capped(JobId id, Instant now);
-  /// Counterparts of the job's tasks are over: these wait as the others do, or have failed. Some
-  /// hundred at once; true: there are more, and it is to be told again.
-  bool hear_counterparts(const CounterpartsTold& told, Instant now);
+  /// Counterparts of the job's tasks are over: these wait as the others do, or have failed. Takes
+  /// what it does from the budget; true: that was too little, and it is to be told again.
+  bool hear_counterparts(const CounterpartsTold& told, CounterpartBudget& budget, Instant now);
   /// Takes everything off the job's tasks; the job is over, with that outcome, when they have
   /// stopped.
   void give_up(JobId id, JobOutcome outcome, Instant now);
@@ -52,6 +62,8 @@ class JobEnds {
   bool is_looked_at(const TaskRow& task) const;
   void end_if_stuck(const TaskRow& task, Instant now);
   void finish(JobId id, JobOutcome outcome, Instant now);
+  void release_met(const JobRow& job, Instant now);
+  void put_met(const JobRow& job, std::uint32_t at);
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void note_completed(const JobRow& job);
 
@@ -61,6 +73,9 @@ class JobEnds {
   std::uint32_t max_losses_;
   std::uint32_t max_interruptions_;
   bool keep_history_;
+  /// Positions of tasks that only the number of those that may run keeps, by the job, as far as
+  /// that is known: of jobs some of whose tasks await their counterparts.
+  std::map<JobId, std::set<std::uint32_t>> met_;
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;
 };

@@ -14,7 +14,7 @@ inline bool same(const JobRow& a, const JobRow& b) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, links, gang, starting, stopping, counted,
                failed, width, done, confined, replicas, settled, progressed_at, failed_update,
-               last_revision, wanted, leaving, awaiting] = a;
+               last_revision, wanted, leaving, awaiting, started] = a;
   static_cast<void>(links);
   return job == b.job && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
          pending == b.pending && held == b.held && capped == b.capped && running == b.running &&
@@ -24,7 +24,8 @@ inline bool same(const JobRow& a, const JobRow& b) {
          failed == b.failed && width == b.width && done == b.done && confined == b.confined &&
          replicas == b.replicas && settled == b.settled && progressed_at == b.progressed_at &&
          failed_update == b.failed_update && last_revision == b.last_revision &&
-         wanted == b.wanted && leaving == b.leaving && awaiting == b.awaiting;
+         wanted == b.wanted && leaving == b.leaving && awaiting == b.awaiting &&
+         started == b.started;
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {

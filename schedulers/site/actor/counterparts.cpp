@@ -16,6 +16,10 @@ namespace {
 constexpr std::size_t kAskedAtOnce = 1'000;
 /// Ranges of indices of one job that a message has.
 constexpr std::size_t kMostRanges = 4'096;
+/// Ranges that are gone through for one message, or those of a single job.
+constexpr std::size_t kRangesAtOnce = 200'000;
+/// Questions for a job that is on its way to a master.
+constexpr std::uint32_t kTicksOfBegin = 5;
 /// Pauses after which the ends of jobs are asked for anew: masters may have lost count of who
 /// watches.
 constexpr std::uint32_t kPausesToWatch = 10;
@@ -42,26 +46,40 @@ std::string job_end(const JobEnd& end) {
 }  // namespace
 
 bool Counterparts::Other::is_final(std::size_t masters) const {
-  return end && at.size() == masters &&
-         std::all_of(at.begin(), at.end(), [](const auto& each) { return each.second.is_last; });
+  if (!end) return false;
+  std::size_t last = 0;
+  std::uint64_t tasks = 0;
+  for (const auto& [master, part] : at) {
+    if (!part.is_last) continue;
+    ++last;
+    tasks += part.tasks;
+  }
+  // A master that is away cannot have any of it where the others had all.
+  return last == masters || (end->whole > 0 && tasks >= end->whole);
 }
 
 void Counterparts::begin() {
   for (MasterState& each : masters_.masters()) each.answered = false;
+  ticks_left_ = kTicksOfBegin;
   if (!std::exchange(ticks_, true)) tick();
 }
 
 /// Until no job waits any more, as far as all masters have said.
 bool Counterparts::is_needed() const {
   const auto& masters = masters_.masters();
-  return !waiting_.empty() || !host_.unstarted({}, 1).empty() ||
+  return ticks_left_ > 0 || !waiting_.empty() || !host_.unstarted({}, 1).empty() ||
          std::any_of(masters.begin(), masters.end(),
                      [](const MasterState& each) { return !each.answered || each.busy; });
 }
 
 void Counterparts::tick() {
+  if (ticks_left_ > 0) --ticks_left_;
+  // A master that does not answer may be away for long.
+  const bool is_idle = ticks_left_ == 0 && waiting_.empty() && host_.unstarted({}, 1).empty();
+  const bool rests = is_idle && since_watch_ > 0;
   for (const SitePeer& master : peers_.masters()) {
-    if (!masters_.at(master.to).busy) ask(master.to);
+    const MasterState& state = masters_.at(master.to);
+    if (!state.busy && !rests && !(is_idle && state.answered)) ask(master.to);
   }
   if (++since_watch_ >= kPausesToWatch) watch();
   host_.later([this] {
@@ -86,13 +104,16 @@ void Counterparts::ask(const HandoffTarget& master) {
   question.after = state.awaiting_after;
   put_asked(master, question);
   put_told(master, question);
-  state.asked.clear();
-  for (const CounterpartsAsked& each : question.asked) state.asked.push_back(each.job);
   state.busy = true;
   state.told = question.told;
   host_.ask(master, question, [this, master](const CounterpartReport* report) {
-    masters_.at(master).busy = false;
-    if (report != nullptr) take(master, *report);
+    MasterState& of = masters_.at(master);
+    of.busy = false;
+    if (report != nullptr) return take(master, *report);
+    // It may have been heard, and is told again.
+    for (const CounterpartsTold& told : std::exchange(of.told, {})) {
+      if (Part* part = part_of(told.job, master)) part->news = true;
+    }
   });
 }
 
@@ -100,56 +121,85 @@ void Counterparts::ask(const HandoffTarget& master) {
 void Counterparts::put_asked(const HandoffTarget& master, CounterpartQuestion& question) {
   MasterState& state = masters_.at(master);
   state.ended.clear();
-  std::set<JobId> unstarted;
-  for (const JobId job : host_.unstarted(state.asked_after, kAskedAtOnce)) unstarted.insert(job);
+  const std::vector<JobId> unstarted = host_.unstarted(state.asked_after, kAskedAtOnce);
   auto other = state.asked_after.valid() ? others_.upper_bound(state.asked_after) : others_.begin();
   auto start = unstarted.begin();
+  JobId last;
   while (question.asked.size() < kAskedAtOnce &&
          (other != others_.end() || start != unstarted.end())) {
     const bool is_other =
         other != others_.end() && (start == unstarted.end() || other->first <= *start);
     CounterpartsAsked asked{is_other ? other->first : *start};
-    state.asked_after = asked.job;
-    if (start != unstarted.end() && *start == asked.job) ++start;
+    bool is_known = false;
+    last = asked.job;
+    const bool starts = start != unstarted.end() && *start == asked.job;
+    if (starts) ++start;
     if (is_other) {
       const Progress& known = other->second.at[master];
       asked.ended = known.ended;
       asked.from = known.next;
       if (other->second.end) state.ended.insert(asked.job);
+      is_known = known.is_last;
       ++other;
-      if (known.is_last) continue;
     }
-    question.asked.push_back(asked);
+    if (!is_known || starts) question.asked.push_back(asked);
   }
-  if (other == others_.end() && start == unstarted.end()) state.asked_after = JobId{};
+  const bool all = other == others_.end() && start == unstarted.end();
+  state.asked_after = all ? JobId{} : last;
 }
 
+/// Goes through the jobs that there is news for in turn, as far as one message goes.
 void Counterparts::put_told(const HandoffTarget& master, CounterpartQuestion& question) {
+  MasterState& state = masters_.at(master);
   ByteCut cut;
-  for (auto& [job, waiting] : waiting_) {
+  std::size_t ranges = 0;
+  auto it = state.told_after.valid() ? waiting_.upper_bound(state.told_after) : waiting_.begin();
+  for (; it != waiting_.end(); ++it) {
+    auto& [job, waiting] = *it;
     const auto found = waiting.at.find(master);
     if (found == waiting.at.end() || !found->second.news) continue;
+    if (ranges > kRangesAtOnce) return;
+    for (const AwaitedJob& each : waiting.after) {
+      const Other& other = others_.at(each.job);
+      ranges += other.completed.size() + other.failed.size() + 1;
+    }
     Part& part = found->second;
-    const Words words = words_of(waiting);
-    std::size_t left = kMostRanges;
-    const auto untold = [&](const IndexRanges& tasks) {
-      std::vector<IndexRange> some = without(tasks, part.told).list(left);
-      left -= some.size();
-      return some;
-    };
-    CounterpartsTold told{job, untold(words.met), {}};
-    for (const auto& [lost, tasks] : words.lost) {
-      LostTasks more = lost;
-      more.tasks = untold(tasks);
-      if (!more.tasks.empty()) told.lost.push_back(std::move(more));
+    part.news = false;
+    CounterpartsTold told = told_of(job, waiting, part);
+    if (told.met.empty() && told.lost.empty()) continue;
+    if (!cut.takes(told)) {
+      part.news = true;
+      return;
     }
-    if (told.met.empty() && told.lost.empty()) {
-      part.news = false;
-      continue;
-    }
-    if (!cut.takes(told)) return;
+    state.told_after = job;
     question.told.push_back(std::move(told));
   }
+  state.told_after = JobId{};
+}
+
+/// All that has not been heard, as much as one message takes; where that is less there is news
+/// still.
+CounterpartsTold Counterparts::told_of(JobId job, const Waiting& waiting, Part& part) const {
+  const Words words = words_of(waiting);
+  CounterpartsTold told{job, {}, {}};
+  std::size_t left = kMostRanges;
+  // One that is lost by two of its counterparts is told once.
+  IndexRanges known = part.told;
+  const auto take = [&](const IndexRanges& tasks) {
+    const IndexRanges fresh = without(tasks, known);
+    std::vector<IndexRange> list = fresh.list(left);
+    if (list.size() < fresh.size()) part.news = true;
+    left -= list.size();
+    known.add(list);
+    return list;
+  };
+  told.met = take(words.met);
+  for (const auto& [lost, tasks] : words.lost) {
+    LostTasks more = lost;
+    more.tasks = take(tasks);
+    if (!more.tasks.empty()) told.lost.push_back(std::move(more));
+  }
+  return told;
 }
 
 /// By what is known of the jobs that it waits for. A task begins when it has all that it waits for,
@@ -181,18 +231,11 @@ Counterparts::Words Counterparts::words_of(const Waiting& waiting) const {
 }
 
 void Counterparts::take(const HandoffTarget& master, const CounterpartReport& report) {
+  MasterState& state = masters_.at(master);
+  if (report.asked_to.valid()) state.asked_after = report.asked_to;
   take_told(master, report.unfinished);
   for (const TasksOver& over : report.over) take_over(master, over);
   take_awaiting(master, report);
-  MasterState& state = masters_.at(master);
-  // It goes on with the first one that was left out.
-  std::set<JobId> answered;
-  for (const TasksOver& over : report.over) answered.insert(over.job);
-  for (std::size_t i = 0; i < state.asked.size(); ++i) {
-    if (answered.contains(state.asked[i])) continue;
-    if (i > 0) state.asked_after = state.asked[i - 1];
-    break;
-  }
   if (!report.more_await) state.answered = true;
   // More is to be said at once; a master takes some hundred tasks from one message.
   if (!report.unfinished.empty()) ask(master);
@@ -200,15 +243,24 @@ void Counterparts::take(const HandoffTarget& master, const CounterpartReport& re
 
 /// All that it was told has been heard, but for jobs of which there is more.
 void Counterparts::take_told(const HandoffTarget& master, const std::vector<JobId>& unfinished) {
+  const std::set<JobId> more(unfinished.begin(), unfinished.end());
   for (const CounterpartsTold& told : std::exchange(masters_.at(master).told, {})) {
-    if (std::find(unfinished.begin(), unfinished.end(), told.job) != unfinished.end()) continue;
-    const auto found = waiting_.find(told.job);
-    if (found == waiting_.end()) continue;
-    const auto part = found->second.at.find(master);
-    if (part == found->second.at.end()) continue;
-    part->second.told.add(told.met);
-    for (const LostTasks& lost : told.lost) part->second.told.add(lost.tasks);
+    Part* part = part_of(told.job, master);
+    if (part == nullptr) continue;
+    if (more.contains(told.job)) {
+      part->news = true;
+      continue;
+    }
+    part->told.add(told.met);
+    for (const LostTasks& lost : told.lost) part->told.add(lost.tasks);
   }
+}
+
+Counterparts::Part* Counterparts::part_of(JobId job, const HandoffTarget& master) {
+  const auto found = waiting_.find(job);
+  if (found == waiting_.end()) return nullptr;
+  const auto part = found->second.at.find(master);
+  return part == found->second.at.end() ? nullptr : &part->second;
 }
 
 void Counterparts::take_over(const HandoffTarget& master, const TasksOver& over) {
@@ -222,6 +274,7 @@ void Counterparts::take_over(const HandoffTarget& master, const TasksOver& over)
   if (known.next == 0) known.counted = over.ended;
   known.next = begins_anew ? 0 : over.next;
   known.is_past = over.over;
+  known.tasks = over.tasks;
   if (over.next == 0) known.ended = known.counted;
   // A part may have been on its way to the master as long as the job was not over.
   const bool was_over = masters_.at(master).ended.contains(over.job);
@@ -246,20 +299,23 @@ void Counterparts::take_awaiting(const HandoffTarget& master, const CounterpartR
     if (it->second.at.contains(master) && !here.contains(it->first)) gone.push_back(it->first);
   }
   for (const JobId job : gone) leave(job, master);
-  for (const AwaitingJob& each : report.awaiting) add(each.job, each.after, master);
+  for (const AwaitingJob& each : report.awaiting) add(each, master);
   state.awaiting_after = last;
 }
 
-void Counterparts::add(JobId job, const std::vector<AwaitedJob>& after,
-                       const HandoffTarget& master) {
-  auto found = waiting_.find(job);
+void Counterparts::add(const AwaitingJob& waiting, const HandoffTarget& master) {
+  auto found = waiting_.find(waiting.job);
   if (found == waiting_.end()) {
-    if (waiting_.size() >= most_) return;
-    found = waiting_.emplace(job, Waiting{after, {}}).first;
+    // The others come as these end: the list is told again.
+    UserCounts more;
+    more.add(waiting.user);
+    if (waiting_.size() >= most_ || !of_users_.has_room(more, most_ - most_ / 2)) return;
+    of_users_.add(waiting.user);
+    found = waiting_.emplace(waiting.job, Waiting{waiting.user, waiting.after, {}}).first;
     std::vector<JobId> fresh;
-    for (const AwaitedJob& each : after) {
+    for (const AwaitedJob& each : waiting.after) {
       const auto [other, is_new] = others_.try_emplace(each.job);
-      other->second.waiting.insert(job);
+      other->second.waiting.insert(waiting.job);
       if (is_new) fresh.push_back(each.job);
     }
     if (!fresh.empty()) host_.watch(fresh);
@@ -271,13 +327,18 @@ void Counterparts::leave(JobId job, const HandoffTarget& master) {
   const auto found = waiting_.find(job);
   found->second.at.erase(master);
   if (!found->second.at.empty()) return;
+  std::vector<JobId> open;
   for (const AwaitedJob& each : found->second.after) {
     const auto other = others_.find(each.job);
     if (other == others_.end()) continue;
     other->second.waiting.erase(job);
-    if (other->second.waiting.empty()) others_.erase(other);
+    if (!other->second.waiting.empty()) continue;
+    if (!other->second.end) open.push_back(each.job);
+    others_.erase(other);
   }
+  of_users_.take(found->second.user);
   waiting_.erase(found);
+  if (!open.empty()) host_.unwatch(open);
 }
 
 void Counterparts::note_news(const Other& other) {

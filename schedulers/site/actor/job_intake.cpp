@@ -11,7 +11,6 @@
 #include "model/submission_digest.hpp"
 #include "model/submission_key.hpp"
 #include "model/time_text.hpp"
-#include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/letters.hpp"
 
 namespace muster {
@@ -225,15 +224,15 @@ void JobIntake::give_numbers(std::vector<Job>& jobs, const std::vector<std::uint
 void JobIntake::add_kept(const Job& job, News& made) const {
   constexpr std::size_t kMostKept = 500;
   if (!job.again_of.valid()) return;
-  for (const JobId each : host_.kept_for(job.again_of, kMostKept)) {
-    const Job* found = parts_.handoffs.waiting_job(each);
+  // One may wait for several jobs that are known as this one.
+  std::map<JobId, ChangedHandoff> changed;
+  for (const WaitingPair& each : host_.kept_for(job.again_of, job.id, kMostKept)) {
+    const Job* found = parts_.handoffs.waiting_job(each.job);
     if (found == nullptr) continue;
-    ChangedHandoff changed{{*found, parts_.peers.self().to}, *found};
-    for (AfterJob& after : changed.handoff.job.after) {
-      if (after.job == job.again_of) after.job = job.id;
-    }
-    made.news.changed.push_back(std::move(changed));
+    const ChangedHandoff fresh{{*found, parts_.peers.self().to}, *found};
+    each.put_in(changed.try_emplace(each.job, fresh).first->second.handoff.job.after);
   }
+  for (auto& [id, each] : changed) made.news.changed.push_back(std::move(each));
 }
 
 /// Adds who is to get the job, or its parts.
@@ -305,10 +304,10 @@ void JobIntake::hand_over(std::vector<Handoff> handoffs,
 std::set<HandoffTarget> JobIntake::put_on_way(std::vector<Handoff> handoffs,
                                               const std::shared_ptr<SubmissionReply>& reply) {
   std::set<HandoffTarget> targets;
-  std::vector<std::pair<JobId, JobId>> again;
+  std::set<std::pair<JobId, JobId>> again;  // a split job comes in parts
   for (Handoff& handoff : handoffs) {
     bool is_awaited = false;
-    if (handoff.job.again_of.valid()) again.emplace_back(handoff.job.again_of, handoff.job.id);
+    if (handoff.job.again_of.valid()) again.emplace(handoff.job.again_of, handoff.job.id);
     if (parts_.peers.is_self(handoff.to)) {
       wait_here(std::move(handoff.job));
     } else {

@@ -14,6 +14,7 @@
 #include "schedulers/site/actor/job_starts.hpp"
 #include "schedulers/site/actor/load_rounds.hpp"
 #include "schedulers/site/actor/submission_reply.hpp"
+#include "schedulers/site/actor/waiting_room.hpp"
 #include "schedulers/site/job_numbers.hpp"
 #include "schedulers/site/known_submissions.hpp"
 #include "schedulers/site/site_peers.hpp"
@@ -44,8 +45,8 @@ class JobIntake {
     std::function<void(JobId job, JobId run)> recurred;
     /// Whether one that was to begin is to begin still.
     std::function<bool(JobId)> may_begin;
-    /// Some of the jobs that wait here for a resubmission of that one.
-    std::function<std::vector<JobId>(JobId failed, std::size_t most)> kept_for;
+    /// Some of the jobs that are to wait here for `again`, a resubmission of the other one.
+    std::function<std::vector<WaitingPair>(JobId failed, JobId again, std::size_t most)> kept_for;
     /// The second one is a resubmission of the first, and durable.
     std::function<void(JobId failed, JobId again)> resubmitted;
     std::function<Instant()> now{};

@@ -89,7 +89,11 @@ void SiteScheduler::on_exit() {
 // Everything that the store remembers goes on from here: handoffs and cancels are repeated, and
 // receivers drop what they have seen.
 SiteActor::behavior_type SiteScheduler::make_behavior() {
-  if (settings_.load_every > Duration::zero()) rounds_.ask();
+  if (settings_.load_every > Duration::zero()) {
+    rounds_.ask();
+    // Tasks may wait at a master since before this site was started.
+    waits_.counterparts.begin();
+  }
   handoffs_.send_all();
   cancels_.ask_all();
   waits_.room.ask();

@@ -11,6 +11,23 @@ namespace {
 /// Between questions for counterparts, where loads are not asked for.
 constexpr Duration kShortestPause = std::chrono::milliseconds{100};
 
+/// Tells of jobs that come to the waiting room, and leave it.
+void lend(JobIntake::Host& host, WaitingRoom& room, WaitingRecords& records) {
+  host.waits = [&room](const Job& job) { room.add(job); };
+  host.all_wait = [&room] { room.ask(); };
+  host.begun = [&room](JobId job) { room.drop(job); };
+  host.recurred = [&room](JobId job, JobId run) { room.recurred(job, run); };
+  host.may_begin = [&room](JobId job) { return room.may_begin(job); };
+  host.kept_for = [&room](JobId failed, JobId again, std::size_t most) {
+    return room.kept_for(failed, again, most);
+  };
+  host.resubmitted = [&room, &records](JobId failed, JobId again) {
+    room.resubmitted(failed, again);
+    // A write of these records that was on its way, as they were, must not be the last one.
+    records.write();
+  };
+}
+
 /// Whether the request has come back without having been read. A timeout is not among these: a
 /// receiver that did not answer in time may have the jobs.
 bool never_left(const caf::error& error) {
@@ -271,6 +288,9 @@ Counterparts::Host SiteScheduler::Waits::counterparts_host(SiteScheduler& site) 
         .then(answered, failed);
   };
   host.watch = [&site](const std::vector<JobId>& jobs) { site.watches_.watch_here(jobs); };
+  host.unwatch = [&site](const std::vector<JobId>& jobs) {
+    site.watches_.unwatch_here(site.waits_.room.unneeded(site.letters_.unneeded(jobs)));
+  };
   host.unstarted = [&site](JobId after, std::size_t most) {
     return site.waits_.room.unstarted(after, most);
   };
@@ -286,19 +306,12 @@ JobIntake::Host SiteScheduler::intake_host() {
   host.choose_site = [this](const Job& job) { return loads_.choose_site(job, own_load(), now()); };
   host.split = [this](Job job) {
     if (classifier_) classifier_.classify(job, loads_.use(), now());
+    if (waits_by_index(job)) waits_.counterparts.begin();
     return loads_.parts_of(std::move(job), now());
   };
   host.after = delayed_by(timer_);
   host.now = [this] { return now(); };
-  host.waits = [this](const Job& job) { waits_.room.add(job); };
-  host.all_wait = [this] { waits_.room.ask(); };
-  host.begun = [this](JobId job) { waits_.room.drop(job); };
-  host.recurred = [this](JobId job, JobId run) { waits_.room.recurred(job, run); };
-  host.may_begin = [this](JobId job) { return waits_.room.may_begin(job); };
-  host.kept_for = [this](JobId failed, std::size_t most) {
-    return waits_.room.kept_for(failed, most);
-  };
-  host.resubmitted = [this](JobId failed, JobId again) { waits_.room.resubmitted(failed, again); };
+  lend(host, waits_.room, waits_.records);
   host.has_room = [this](const std::vector<Job>& jobs) {
     return waits_.room.has_room(jobs) && letters_.has_room(jobs);
   };

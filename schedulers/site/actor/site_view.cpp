@@ -84,7 +84,9 @@ JobsView SiteView::jobs(const JobsQuestion& wanted) const {
     // Parts of a job that is shown are shown all.
     if (jobs > wanted.bound()) continue;
     JobView view = view_of_part(each);
-    if (wanted.only && wanted.only->size() == 1 && is_new) {
+    // Of one that ended here the tasks are gone, and with them what was asked for each.
+    const bool is_known = !each.job->tasks.empty();
+    if (wanted.only && wanted.only->size() == 1 && is_new && is_known) {
       view.submission = config::shown_submission(*each.job);
     }
     // The texts of the first part are not repeated, so that all of them go into one message.
@@ -105,7 +107,7 @@ JobView SiteView::view_of_part(const Shown& each) const {
   JobView view = each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job);
   if (each.to == nullptr) return view;
   if (peers_.is_self(*each.to)) {
-    view.state = waiting_.is_held(each.job->id) ? ShownState::held : ShownState::waiting;
+    view.state = state_of(*each.job, *each.to);
     if (std::string why = waiting_.why(each.job->id); !why.empty()) view.reason = std::move(why);
     return view;
   }
@@ -169,13 +171,21 @@ std::vector<SiteView::Shown> SiteView::page(const JobsQuestion& wanted, JobsView
   return found;
 }
 
-FilteredJob SiteView::filtered(const Shown& one) {
+/// A job that is not over, on that way.
+ShownState SiteView::state_of(const Job& job, const HandoffTarget& to) const {
+  if (!peers_.is_self(to)) return ShownState::handing_over;
+  return waiting_.is_held(job.id) ? ShownState::held : ShownState::waiting;
+}
+
+FilteredJob SiteView::filtered(const Shown& one) const {
   const Job& job = *one.job;
   FilteredJob asked{job.user, job.name, job.submitted.value_or(Instant{})};
   asked.is_part = one.ended == nullptr && job.total_tasks > 0;
   if (one.ended != nullptr) {
     asked.outcome = one.ended->outcome;
     if (!job.submitted) asked.submitted = one.ended->at;
+  } else {
+    asked.state = state_of(job, *one.to);
   }
   return asked;
 }

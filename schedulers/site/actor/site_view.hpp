@@ -34,7 +34,8 @@ class SiteView {
   };
 
   std::vector<Shown> page(const JobsQuestion& wanted, JobsView& list) const;
-  static FilteredJob filtered(const Shown& one);
+  ShownState state_of(const Job& job, const HandoffTarget& to) const;
+  FilteredJob filtered(const Shown& one) const;
   std::vector<Shown> parts_of(JobId job) const;
   JobView view_of_part(const Shown& each) const;
   static void put_rest(JobsView& list, const std::vector<Shown>& rest);

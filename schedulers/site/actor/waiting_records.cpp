@@ -42,21 +42,17 @@ void WaitingRecords::on_written(JobId job, bool held, bool durable) {
 void WaitingRecords::met(const WaitingPair& pair) {
   Job* found = parts_.handoffs.waiting_job(pair.job);
   if (found == nullptr) return;
-  for (AfterJob& each : found->after) {
-    if (each.job != pair.other || each.by_index) continue;
-    if (pair.started && each.end != AfterEnd::start) continue;
-    if (pair.instead.valid()) {
-      each.job = pair.instead;
-    } else {
-      each.met = true;
-    }
-  }
-  write_later(pair.job);
+  pair.put_in(found->after);
+  changed_.insert(pair.job);
+  write_later();
 }
 
-void WaitingRecords::write_later(JobId job) {
-  changed_.insert(job);
-  if (!std::exchange(writes_, true)) later_([this] { write(); });
+void WaitingRecords::write_later() {
+  if (std::exchange(comes_, true)) return;
+  later_([this] {
+    comes_ = false;
+    write();
+  });
 }
 
 /// Some hundred at a time: others are heard between, and the store takes them.
@@ -69,8 +65,7 @@ void WaitingRecords::write() {
     const Job* found = parts_.handoffs.waiting_job(job);
     if (found != nullptr) news.changed.push_back({{*found, parts_.peers.self().to}});
   }
-  writes_ = !changed_.empty();
-  if (writes_) later_([this] { write(); });
+  if (!changed_.empty()) write_later();
   // After a restart those are asked for once more that could not be written.
   if (!news.changed.empty()) parts_.writer.persist(std::move(news), [](const std::string&) {});
 }

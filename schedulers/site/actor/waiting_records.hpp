@@ -35,10 +35,11 @@ class WaitingRecords {
   /// The other one is over as it should be, or has been resubmitted. Written within a pause, with
   /// others: after a crash it is asked for once more.
   void met(const WaitingPair& pair);
+  /// Does not wait for that pause: no other place knows of resubmissions.
+  void write();
 
  private:
-  void write_later(JobId job);
-  void write();
+  void write_later();
   void on_written(JobId job, bool held, bool durable);
 
   const Parts parts_;
@@ -46,7 +47,7 @@ class WaitingRecords {
   std::function<Instant()> now_;
   std::map<JobId, std::size_t> orders_;  ///< holds and releases that are being written
   std::set<JobId> changed_;              ///< jobs whose record is to be written
-  bool writes_ = false;                  ///< write() is to come
+  bool comes_ = false;                   ///< write() is to come
 };
 
 }  // namespace muster

@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kPairsOfJob = 4;
 /// Jobs that are looked at before others are heard, when their time has come.
 constexpr std::size_t kLooksAtOnce = 500;
-/// Resubmissions that are remembered, of jobs whose failure may not have been heard yet.
-constexpr std::size_t kMostAgain = 10'000;
 
 void set_next_run(WaitingJob& waiting, Instant after) {
   waiting.begin = next_recurrence(waiting.every, waiting.zone, after).value_or(Instant::max());
@@ -45,7 +43,46 @@ std::string why_by_clock(const WaitingJob& waiting) {
   return text;
 }
 
+std::string why_waits(const WaitingJob& waiting) {
+  constexpr std::size_t kShown = 3;
+  if (waiting.held) return "held until it is released";
+  if (!waiting.kept.empty()) return waiting.kept + ": it waits for a resubmission of that";
+  const std::vector<AfterJob>& open = waiting.open;
+  if (open.empty()) return why_by_clock(waiting);
+  std::string text = "waits for ";
+  for (std::size_t i = 0; i < std::min(open.size(), kShown); ++i) {
+    text += (i > 0 ? ", " : "") + shown_after(open[i]);
+  }
+  if (open.size() > kShown) text += fmt::format(" and {} other jobs", open.size() - kShown);
+  return text;
+}
+
+/// The resubmission of the job that this one is to wait for; not valid: it is not known. Its own
+/// record says so for good, and `again` where it came too late for that.
+JobId again_of(JobId job, const WaitingJob& waiting, const Resubmissions& again) {
+  for (const AfterJob& each : waiting.open) {
+    if (each.job == job && each.again.valid()) return each.again;
+  }
+  return again.of(job);
+}
+
 }  // namespace
+
+void WaitingPair::put_in(std::vector<AfterJob>& after) const {
+  for (AfterJob& each : after) {
+    if (each.job != other || each.by_index) continue;
+    if (started && each.end != AfterEnd::start) continue;
+    if (!instead.valid()) {
+      each.met = true;
+    } else if (unheard) {
+      each.again = instead;
+    } else {
+      if (!each.first.valid()) each.first = other;
+      each.job = instead;
+      each.again = {};
+    }
+  }
+}
 
 bool WaitingRoom::is_for(const Job& job, Instant now) {
   // Tasks that wait for their counterparts do so at a master.
@@ -88,7 +125,10 @@ void WaitingRoom::add(const Job& job) {
     if (each.met || each.by_index) continue;
     if (each.end == AfterEnd::start) unstarted_.add(each.job, job.id);
     waiting.open.push_back(each);
+    if (each.again.valid()) again_.note(each.job, each.again);
+    if (each.first.valid()) again_.note(each.first, each.job);
     followers_.add(each.job, job.id);
+    if (job.keeps_waiting) keepers_.add(each.job, job.id);
     unasked_.insert(each.job);
   }
   if (!job.every.empty()) {
@@ -205,14 +245,14 @@ std::optional<SkippedJob> WaitingRoom::hear_of(JobId job, const JobEnd& end,
     return !fault || !keeps;
   });
   if (why.empty()) {
-    host_.met({job, end.job});
+    host_.met({.job = job, .other = end.job});
     return std::nullopt;
   }
   if (keeps) {
     kept_.add(end.job, job);
     waiting.kept = why;
-    const auto again = again_.find(end.job);
-    if (again != again_.end()) wait_instead(job, end.job, again->second);
+    const JobId again = again_of(end.job, waiting, again_);
+    if (again.valid()) wait_instead(job, end.job, again);
     return std::nullopt;
   }
   // The other jobs that it waited for are of no matter.
@@ -226,6 +266,7 @@ void WaitingRoom::hear(const JobEnd& whole) {
   std::vector<JobId> unneeded;
   for (const JobId job : followers_.of(whole.job)) {
     followers_.erase(whole.job, job);
+    keepers_.erase(whole.job, job);
     if (auto skip = hear_of(job, whole, unneeded)) skipped.push_back(*std::move(skip));
     put_time(job, open_.at(job));
   }
@@ -248,6 +289,7 @@ void WaitingRoom::hear_start(JobId other) {
                                       [&](const auto& each) { return each.job == other; });
     if (!waits_on) {
       followers_.erase(other, job);
+      keepers_.erase(other, job);
       if (!followers_.any(other)) unneeded = {other};
     }
     put_time(job, waiting);
@@ -288,22 +330,31 @@ void WaitingRoom::recurred(JobId job, JobId run) {
   ask();
 }
 
+std::vector<WaitingPair> WaitingRoom::kept_for(JobId failed, JobId again, std::size_t most) const {
+  std::vector<WaitingPair> kept;
+  const auto take = [&](const JobPairs& pairs, JobId other, bool unheard) {
+    for (const JobId job : pairs.of(other, most - kept.size())) {
+      kept.push_back({.job = job, .other = other, .instead = again, .unheard = unheard});
+    }
+  };
+  for (const JobId each : again_.known_as(failed, again)) {
+    take(kept_, each, false);
+    take(keepers_, each, true);
+  }
+  return kept;
+}
+
 void WaitingRoom::resubmitted(JobId failed, JobId again) {
-  constexpr std::size_t kMostLinks = 100;
-  // Users may know the first number alone: jobs that wait for a resubmission of a resubmission of
-  // it wait for this one, too.
-  std::vector<JobId> firsts{failed};
-  for (auto next = again_.find(failed); next != again_.end() && firsts.size() < kMostLinks;
-       next = again_.find(next->second)) {
-    if (next->second != again) firsts.push_back(next->second);
-  }
-  if (again_.insert_or_assign(failed, again).second) again_order_.push_back(failed);
-  if (again_order_.size() > kMostAgain) {
-    again_.erase(again_order_.front());
-    again_order_.pop_front();
-  }
-  for (const JobId first : firsts) {
-    for (const JobId job : kept_.of(first)) wait_instead(job, first, again);
+  const std::vector<WaitingPair> kept = kept_for(failed, again, SIZE_MAX);
+  again_.note(failed, again);
+  for (const WaitingPair& each : kept) {
+    if (each.unheard) {
+      each.put_in(open_.at(each.job).open);
+      again_.note(each.other, again);
+      host_.met(each);
+    } else {
+      wait_instead(each.job, each.other, again);
+    }
   }
 }
 
@@ -311,15 +362,14 @@ void WaitingRoom::resubmitted(JobId failed, JobId again) {
 void WaitingRoom::wait_instead(JobId job, JobId failed, JobId again) {
   kept_.erase(failed, job);
   WaitingJob& waiting = open_.at(job);
-  for (AfterJob& each : waiting.open) {
-    if (each.job == failed) each.job = again;
-  }
+  WaitingPair{.job = job, .other = failed, .instead = again}.put_in(waiting.open);
   const bool more = std::any_of(waiting.open.begin(), waiting.open.end(),
                                 [&](const auto& each) { return kept_.contains(each.job, job); });
   if (!more) waiting.kept.clear();
   followers_.add(again, job);
+  keepers_.add(again, job);
   unasked_.insert(again);
-  host_.met({job, failed, again});
+  host_.met({.job = job, .other = failed, .instead = again});
 }
 
 void WaitingRoom::drop(JobId job) {
@@ -345,8 +395,14 @@ void WaitingRoom::leave(const std::vector<AfterJob>& open, JobId job,
     // It is over.
     if (kept_.erase(each.job, job) > 0) continue;
     followers_.erase(each.job, job);
+    keepers_.erase(each.job, job);
     if (!followers_.any(each.job)) unneeded.push_back(each.job);
   }
+}
+
+std::vector<JobId> WaitingRoom::unneeded(std::vector<JobId> jobs) const {
+  std::erase_if(jobs, [this](JobId job) { return followers_.any(job); });
+  return jobs;
 }
 
 bool WaitingRoom::is_held(JobId job) const {
@@ -355,20 +411,8 @@ bool WaitingRoom::is_held(JobId job) const {
 }
 
 std::string WaitingRoom::why(JobId job) const {
-  constexpr std::size_t kShown = 3;
   const auto found = open_.find(job);
-  if (found == open_.end()) return {};
-  const WaitingJob& waiting = found->second;
-  if (waiting.held) return "held until it is released";
-  if (!waiting.kept.empty()) return waiting.kept + ": it waits for a resubmission of that";
-  const std::vector<AfterJob>& open = waiting.open;
-  if (open.empty()) return why_by_clock(waiting);
-  std::string text = "waits for ";
-  for (std::size_t i = 0; i < std::min(open.size(), kShown); ++i) {
-    text += (i > 0 ? ", " : "") + shown_after(open[i]);
-  }
-  if (open.size() > kShown) text += fmt::format(" and {} other jobs", open.size() - kShown);
-  return text;
+  return found == open_.end() ? "" : why_waits(found->second);
 }
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "actors/messages/messages.hpp"
 #include "model/job.hpp"
 #include "schedulers/site/job_pairs.hpp"
+#include "schedulers/site/resubmissions.hpp"
 #include "schedulers/site/user_counts.hpp"
 
 namespace muster {
@@ -30,6 +30,13 @@ struct WaitingPair {
   JobId other;
   JobId instead{};       ///< it waits for this one in its place from now on; not valid: for no job
   bool started = false;  ///< the other one has, and nothing more is known
+  bool unheard =
+      false;  ///< `instead` holds not from now on, but once it hears that the other failed
+
+  /// Puts that into the record of the job.
+  void put_in(std::vector<AfterJob>& after) const;
+
+  friend bool operator==(const WaitingPair&, const WaitingPair&) = default;
 };
 
 /// How many jobs may wait; of one user half of them.
@@ -108,13 +115,14 @@ class WaitingRoom {
   void hold(JobId job, bool held);
   /// A run of the recurring job is on its way.
   void recurred(JobId job, JobId run);
+  /// Those of the jobs for whose ends no other waits.
+  std::vector<JobId> unneeded(std::vector<JobId> jobs) const;
   /// The job waits no more: it has begun, or has ended.
   void drop(JobId job);
 
-  /// Those that wait for a resubmission of the job, which has failed; no more than that.
-  std::vector<JobId> kept_for(JobId failed, std::size_t most) const {
-    return kept_.of(failed, most);
-  }
+  /// Those that are to wait for `again`, a resubmission of the job, and in whose place; no more
+  /// than that. Some wait for a resubmission already, others have not heard yet how the job ended.
+  std::vector<WaitingPair> kept_for(JobId failed, JobId again, std::size_t most) const;
   /// That is this one: all that wait for one, and those that hear later that the first has failed,
   /// wait for it. ask() follows.
   void resubmitted(JobId failed, JobId again);
@@ -141,12 +149,12 @@ class WaitingRoom {
   UserCounts of_users_;                        ///< how many wait
   UserCounts recurring_of_;                    ///< of these, how many recur
   JobPairs followers_;                         ///< a job and one that waits for it
+  JobPairs keepers_;                           ///< of these, those that may wait for resubmissions
   JobPairs unstarted_;                         ///< of these, those that wait for its start
   JobPairs kept_;                              ///< one that failed, and one that waits for another
   std::set<std::pair<Instant, JobId>> times_;  ///< when each is to be looked at, if at a time
   std::map<JobId, Instant> time_of_;           ///< of those in times_
-  std::map<JobId, JobId> again_;               ///< resubmissions of jobs, the newest ones
-  std::deque<JobId> again_order_;              ///< of these the first jobs, oldest first
+  Resubmissions again_;                        ///< of jobs whose failure may not have been heard
   std::set<JobId> unasked_;                    ///< it has not been asked how they stand
   bool looks_ = false;                         ///< look_again() is to come
 };

@@ -100,6 +100,28 @@ TEST_F(CounterpartAnswersTest, AJobThatNoTaskOfHasStartedSaysSo) {
   EXPECT_FALSE(ask_for(2).over.at(0).known);
 }
 
+TEST_F(CounterpartAnswersTest, ATaskThatIsLostHasNotStarted) {
+  master_->submit(awaiting(5, 2, 1), now());
+  CounterpartQuestion question;
+  question.told = {{JobId{5}, {}, {{JobId{1}, {{10, 10}}, "has failed"}}}};
+  ask(question);
+  EXPECT_EQ(ask_for(5).over.at(0).ended, 1U);
+  EXPECT_FALSE(ask_for(5).over.at(0).started);
+}
+
+TEST_F(CounterpartAnswersTest, WideJobsThatHaveNothingNewKeepNoOthersFromTheirAnswers) {
+  CounterpartQuestion question;
+  for (std::uint64_t id = 1'000; id <= 5'000; id += 1'000) {
+    ASSERT_EQ(master_->submit(array_of(id, 60'000), now()), SubmitResult::accepted);
+    question.asked.push_back({JobId{id}});
+  }
+  EXPECT_EQ(ask(question).over.size(), 5U);
+  for (CounterpartsAsked& each : question.asked) each.ended = 1;  // there is something new
+  const CounterpartReport report = ask(question);
+  EXPECT_EQ(report.over.size(), 4U);
+  EXPECT_EQ(report.asked_to, JobId{4'000});
+}
+
 TEST_F(CounterpartAnswersTest, TheHistoryTellsOfJobsThatAreOver) {
   JobHistory known;
   known.job = array_of(7, 3);
@@ -109,6 +131,7 @@ TEST_F(CounterpartAnswersTest, TheHistoryTellsOfJobsThatAreOver) {
   history_.known = known;
   const TasksOver over = ask_for(7).over.at(0);
   EXPECT_TRUE(over.over);
+  EXPECT_EQ(over.tasks, 3U);
   EXPECT_THAT(over.completed, ElementsAre(IndexRange{10, 10}));
   EXPECT_THAT(over.failed, ElementsAre(IndexRange{12, 12}));
   history_.is_full = true;
@@ -153,8 +176,8 @@ TEST_F(CounterpartAnswersTest, SomeHundredTasksOfAllJobsBeginAtOnce) {
     ASSERT_EQ(master_->submit(awaiting(id, 300, 1), now()), SubmitResult::accepted);
     question.told.push_back({JobId{id}, {{0, 1000}}, {}});
   }
-  EXPECT_THAT(ask(question).unfinished, ElementsAre(JobId{30}));
-  EXPECT_EQ(master_->state().find(JobId{20})->pending, 300U);
+  EXPECT_THAT(ask(question).unfinished, ElementsAre(JobId{20}, JobId{30}));
+  EXPECT_EQ(master_->state().find(JobId{20})->pending, 200U);
   EXPECT_EQ(master_->state().find(JobId{30})->pending, 0U);
   EXPECT_THAT(ask(question).unfinished, IsEmpty());
 }

@@ -243,7 +243,8 @@ class CounterpartsOfAJobTest : public JobEndsTest {
   bool tell(std::vector<IndexRange> met, std::vector<IndexRange> lost = {}) {
     CounterpartsTold told{JobId{1}, std::move(met), {}};
     if (!lost.empty()) told.lost = {{JobId{12}, std::move(lost), "has failed"}};
-    return ends_->hear_counterparts(told, now());
+    CounterpartBudget budget;
+    return ends_->hear_counterparts(told, budget, now());
   }
   const TaskRow& task(std::uint64_t id) const { return *state().find(TaskId{id}); }
   const JobRow& job() const { return *state().find(JobId{1}); }

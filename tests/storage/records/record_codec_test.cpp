@@ -9,6 +9,8 @@
 #include <random>
 
 #include "model/state_snapshot.hpp"
+#include "storage/records/record_fields.hpp"
+#include "storage/records/record_parts.hpp"
 #include "tests/support/arbitrary_events.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/random_cluster.hpp"
@@ -182,7 +184,7 @@ TEST(RecordCodec, an_end_of_before_usage_was_measured_reads_as_one_that_was_not)
   capnp::MallocMessageBuilder message;
   auto record = message.initRoot<record::ProcessEnd>();
   record.setExitCode(3);
-  const ProcessEnd end = get(record.asReader());
+  const ProcessEnd end = record_codec::get(record.asReader());
   EXPECT_EQ(end.exit_code, 3);
   EXPECT_FALSE(end.used().is_known());
 }
@@ -279,6 +281,25 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
       7, test::at_s(3), {"it3", Market::spot, "a", Price::from_usd_h(0.3), false, 0.25}};
   EXPECT_EQ(decode_cloud_change(encode_cloud_change(change)).value(), change);
   EXPECT_EQ(decode_object(encode_object(std::string("\0x", 2))).value(), std::string("\0x", 2));
+}
+
+TEST(RecordCodec, a_job_that_waits_keeps_the_resubmissions_that_it_is_to_wait_for) {
+  Job job = test::JobBuilder(5).build();
+  job.after = {{JobId{0}, AfterEnd::any, 0, true}, {JobId{7}}};
+  job.after[1].again = JobId{0};
+  job.after[1].first = JobId{3};
+  const auto read = decode_handoff(encode_handoff({job, {true, 4}}));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->job.after, job.after);
+}
+
+TEST(RecordCodec, a_condition_of_before_resubmissions_were_kept_has_none) {
+  capnp::MallocMessageBuilder message;
+  auto record = message.initRoot<record::AfterJob>();
+  record.setJob(7);
+  const auto after = record_codec::get_fields<AfterJob>(record.asReader());
+  EXPECT_FALSE(after.again.valid());
+  EXPECT_FALSE(after.first.valid());
 }
 
 TEST(RecordCodec, places_and_sums_of_money_read_back_as_they_were) {

@@ -21,7 +21,7 @@ using enum AfterEnd;
 struct CounterpartsTest : ::testing::Test {
   SitePeers peers = two_and_two();
   Steps later;
-  std::vector<std::uint64_t> watched, started;
+  std::vector<std::uint64_t> watched, unwatched, started;
   std::vector<JobId> unstarted;
   std::array<CounterpartReport, 2> reports;
   std::array<std::vector<CounterpartQuestion>, 2> asked;
@@ -45,6 +45,9 @@ struct CounterpartsTest : ::testing::Test {
     made_host.watch = [this](const std::vector<JobId>& jobs) {
       for (const JobId job : jobs) watched.push_back(job.value);
     };
+    made_host.unwatch = [this](const std::vector<JobId>& jobs) {
+      for (const JobId job : jobs) unwatched.push_back(job.value);
+    };
     made_host.unstarted = [this](JobId after, std::size_t count) {
       std::vector<JobId> some;
       for (const JobId job : unstarted) {
@@ -59,7 +62,7 @@ struct CounterpartsTest : ::testing::Test {
     made_host.later = later.taker();
     return made_host;
   }
-  void awaits(std::vector<AwaitedJob> after) { reports[0].awaiting = {{JobId{20}, after}}; }
+  void awaits(std::vector<AwaitedJob> after) { reports[0].awaiting = {{JobId{20}, "ann", after}}; }
   static TasksOver part(std::uint64_t job) {
     TasksOver over;
     over.job = JobId{job};
@@ -196,23 +199,21 @@ TEST_F(CounterpartsTest, EndsItsQuestionsWhenNobodyWaits) {
   begin();
   pass();
   reports[0].awaiting.clear();
-  pass();
-  pass();
-  const std::size_t before = asked[0].size();
-  pass();
-  EXPECT_EQ(asked[0].size(), before);
+  for (int i = 0; i < 10; ++i) pass();
   EXPECT_EQ(later.size(), 0U);
+  EXPECT_THAT(unwatched, ElementsAre(12));
   EXPECT_THAT(counterparts().unneeded({JobId{12}}), ElementsAre(JobId{12}));
 }
 
 TEST_F(CounterpartsTest, GoesOnUntilEachMasterHasAnswered) {
   answers[1] = false;
   begin();
-  pass();
-  pass();
+  for (int i = 0; i < 50; ++i) pass();
+  EXPECT_LT(asked[1].size(), 20U) << "with longer and longer pauses";
+  EXPECT_LT(asked[0].size(), 10U) << "which has answered";
+  EXPECT_EQ(later.size(), 1U);
   answers[1] = true;
-  pass();
-  pass();
+  for (int i = 0; i < 20; ++i) pass();
   EXPECT_EQ(later.size(), 0U);
 }
 
@@ -225,17 +226,17 @@ TEST_F(CounterpartsTest, HearsThatAJobHasStarted) {
   reports[1].over[0].started = true;
   pass();
   EXPECT_THAT(started, ElementsAre(7));
-  pass();
+  for (int i = 0; i < 10; ++i) pass();
   EXPECT_EQ(later.size(), 0U);
 }
 
 TEST_F(CounterpartsTest, ListsOfWaitingJobsGoOnWhereTheyWereCut) {
-  reports[0].awaiting = {{JobId{20}, {{JobId{12}, ok}}}};
+  reports[0].awaiting = {{JobId{20}, "ann", {{JobId{12}, ok}}}};
   reports[0].more_await = true;
   begin();
   pass();
   EXPECT_EQ(asked[0].back().after, JobId{20});
-  reports[0].awaiting = {{JobId{30}, {{JobId{13}, ok}}}};
+  reports[0].awaiting = {{JobId{30}, "ann", {{JobId{13}, ok}}}};
   reports[0].more_await = false;
   pass();
   EXPECT_EQ(asked[1].back().asked.size(), 2U) << "job 20 waits still";
@@ -245,7 +246,8 @@ TEST_F(CounterpartsTest, ListsOfWaitingJobsGoOnWhereTheyWereCut) {
 
 TEST_F(CounterpartsTest, SeesToSomeJobsAtATime) {
   most = 1;
-  reports[0].awaiting = {{JobId{20}, {{JobId{12}, ok}}}, {JobId{30}, {{JobId{13}, ok}}}};
+  reports[0].awaiting = {{JobId{20}, "ann", {{JobId{12}, ok}}},
+                         {JobId{30}, "ann", {{JobId{13}, ok}}}};
   begin();
   EXPECT_THAT(watched, ElementsAre(12));
   reports[0].awaiting.erase(reports[0].awaiting.begin());
@@ -268,6 +270,77 @@ TEST_F(CounterpartsTest, AMessageHasSomeRangesOfAJobInAll) {
   pass();
   ASSERT_EQ(told()[0].lost.size(), 1U);
   EXPECT_EQ(told()[0].lost[0].tasks.size(), 904U) << "the others";
+}
+
+TEST_F(CounterpartsTest, GoesThroughAPartAnewThatIsOverMeanwhile) {
+  awaits({{JobId{12}, ok}});
+  reports[1].over = {part(12)};
+  reports[1].over[0].completed = {{5, 5}};
+  reports[1].over[0].next = 7;
+  begin();
+  pass();
+  EXPECT_EQ(asked[1].back().asked[0].from, 7U);
+  reports[1].over[0].next = 0;
+  reports[1].over[0].over = true;
+  pass();
+  pass();
+  EXPECT_EQ(asked[1].back().asked[0].from, 0U) << "tasks before may have ended since";
+}
+
+TEST_F(CounterpartsTest, DoesNotWaitForAMasterThatCannotHaveAnyOfTheJob) {
+  awaits({{JobId{12}, ok}});
+  answers[1] = false;
+  begin();
+  over(12, JobOutcome::completed);
+  reports[0].over = {part(12)};
+  reports[0].over[0].over = true;
+  reports[0].over[0].tasks = 3;
+  pass();
+  pass();
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_THAT(told()[0].met, ElementsAre(IndexRange{0, UINT32_MAX}));
+}
+
+TEST_F(CounterpartsTest, GoesOnWhereAMasterHasStopped) {
+  awaits({{JobId{12}, ok}, {JobId{13}, ok}, {JobId{14}, ok}});
+  begin();
+  reports[1].asked_to = JobId{12};
+  pass();
+  reports[1].asked_to = JobId{};
+  pass();
+  ASSERT_EQ(asked[1].back().asked.size(), 2U);
+  EXPECT_EQ(asked[1].back().asked[0].job, JobId{13});
+  pass();
+  EXPECT_EQ(asked[1].back().asked.size(), 3U) << "from the first one on";
+}
+
+TEST_F(CounterpartsTest, OneUserDoesNotTakeAllPlaces) {
+  most = 3;
+  reports[0].awaiting.clear();
+  for (std::uint64_t id = 20; id < 24; ++id) {
+    reports[0].awaiting.push_back({JobId{id}, "ann", {{JobId{id - 10}, ok}}});
+  }
+  reports[0].awaiting.push_back({JobId{30}, "bob", {{JobId{19}, ok}}});
+  begin();
+  EXPECT_THAT(watched, ElementsAre(10, 11, 19));
+}
+
+TEST_F(CounterpartsTest, AMessageHasSomeRangesOfAJob) {
+  awaits({{JobId{12}, any}});
+  reports[1].over = {part(12)};
+  for (std::uint32_t i = 0; i < 10'000; i += 2) {
+    reports[1].over[0].completed.push_back({i, i});
+  }
+  begin();
+  IndexRanges all;
+  for (int i = 0; i < 5; ++i) {
+    pass();
+    for (const CounterpartsTold& each : told()) {
+      EXPECT_LE(each.met.size(), 4'096U);
+      all.add(each.met);
+    }
+  }
+  EXPECT_EQ(all.size(), 5'000U);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct JobIntakeTest : ::testing::Test {
   std::vector<std::uint64_t> runs;
   std::set<JobId> held;     ///< jobs that are not to begin
   std::vector<JobId> kept;  ///< jobs that wait for a resubmission of job 1
+  bool unheard = false;     ///< they do not know yet how it ended
   std::vector<std::pair<std::uint64_t, std::uint64_t>> again;
   bool room = true;  ///< for jobs that wait for others
   int now_s = 7;
@@ -72,8 +73,13 @@ struct JobIntakeTest : ::testing::Test {
     };
     made.recurred = [this](JobId, JobId run) { runs.push_back(run.value); };
     made.may_begin = [this](JobId job) { return !held.contains(job); };
-    made.kept_for = [this](JobId failed, std::size_t) {
-      return failed == JobId{1} ? kept : std::vector<JobId>{};
+    made.kept_for = [this](JobId failed, JobId job, std::size_t) {
+      std::vector<WaitingPair> pairs;
+      if (failed != JobId{1}) return pairs;
+      for (const JobId each : kept) {
+        pairs.push_back({.job = each, .other = failed, .instead = job, .unheard = unheard});
+      }
+      return pairs;
     };
     made.resubmitted = [this](JobId failed, JobId job) {
       again.emplace_back(failed.value, job.value);
@@ -91,6 +97,12 @@ struct JobIntakeTest : ::testing::Test {
         said.push_back(each.accepted ? "job " + id : "not " + id + ": " + each.reason);
       }
     });
+  }
+  Job stored(std::uint64_t id) const {
+    for (const Handoff& each : parts.store.memory.handoffs) {
+      if (each.job.id == JobId{id}) return each.job;
+    }
+    return {};
   }
   static Job with_token(const std::string& token, std::size_t tasks = 1) {
     Job job = job_of(0, tasks);
@@ -296,12 +308,25 @@ TEST_F(JobIntakeTest, JobsThatWaitForAResubmissionWaitForItFromItsWriteOn) {
   resubmitted.again_of = JobId{1};
   submit({resubmitted});
   EXPECT_THAT(again, ElementsAre(std::pair{1U, 3U}));
-  const std::vector<AfterJob> wanted{{JobId{3}}, {JobId{9}}};
-  for (const Handoff& each : parts.store.memory.handoffs) {
-    if (each.job.id != JobId{2}) continue;
-    EXPECT_EQ(each.job.after, wanted);
-  }
+  std::vector<AfterJob> wanted{{JobId{3}}, {JobId{9}}};
+  wanted[0].first = JobId{1};
+  EXPECT_EQ(stored(2).after, wanted);
   EXPECT_EQ(waits.size(), 1U) << "it waits already";
+}
+
+TEST_F(JobIntakeTest, AResubmissionThatComesBeforeTheFailureIsHeardIsWrittenWithTheJob) {
+  settings.promise_wait = {};
+  Job waiting = job_of(0);
+  waiting.after = {{JobId{1}}};
+  waiting.keeps_waiting = true;
+  submit({job_of(0), waiting});
+  kept = {JobId{2}};
+  unheard = true;
+  Job resubmitted = job_of(0);
+  resubmitted.again_of = JobId{1};
+  submit({resubmitted});
+  EXPECT_EQ(stored(2).after.at(0).job, JobId{1}) << "it may yet end well";
+  EXPECT_EQ(stored(2).after.at(0).again, JobId{3});
 }
 
 TEST_F(JobIntakeTest, SaysWhenAJobCameWhereItIsTo) {

@@ -17,7 +17,7 @@
 namespace muster::test {
 
 /// What a master of the test says of itself, and whether it answers at all.
-struct FakeMaster {
+struct MasterOfSite {
   LoadReport report;
   bool answers = true;
   bool tells_load = true;
@@ -40,7 +40,7 @@ struct FakeMaster {
 };
 
 /// A master as sites know it, which a test can make answer later.
-using FakeMasterActor = Together<MasterForSites, OwnSteps>;
+using MasterOfSiteActor = Together<MasterForSites, OwnSteps>;
 
 /// Two sites and two masters that the test speaks for.
 class SiteActorTest : public ::testing::Test {
@@ -51,20 +51,20 @@ class SiteActorTest : public ::testing::Test {
   }
   ~SiteActorTest() override {
     system_.end(other_);
-    for (FakeMaster& fake : fakes_) fake.listener = nullptr;
-    for (const FakeMasterActor& master : masters_) system_.end(master);
+    for (MasterOfSite& fake : fakes_) fake.listener = nullptr;
+    for (const MasterOfSiteActor& master : masters_) system_.end(master);
   }
 
   void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
 
-  FakeMasterActor spawn_master(std::size_t index) {
+  MasterOfSiteActor spawn_master(std::size_t index) {
     const std::string name = "m" + std::to_string(index);
-    return system_.actors().spawn([this, index, name](FakeMasterActor::pointer self)
-                                      -> FakeMasterActor::behavior_type {
+    return system_.actors().spawn([this, index, name](MasterOfSiteActor::pointer self)
+                                      -> MasterOfSiteActor::behavior_type {
       return {
           [this, self, index, name](
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
-            FakeMaster& fake = fakes_[index];
+            MasterOfSite& fake = fakes_[index];
             fake.largest = std::max(fake.largest, encoded_bytes(jobs));
             fake.batches.push_back(jobs.size());
             const bool chokes = std::any_of(
@@ -277,8 +277,8 @@ class SiteActorTest : public ::testing::Test {
   VirtualSystem system_;
   SiteSettings settings_ = settings_of_two();
   ClockOrigin origin_ = system_.time().origin();
-  std::vector<FakeMaster> fakes_{2};
-  std::vector<FakeMasterActor> masters_;
+  std::vector<MasterOfSite> fakes_{2};
+  std::vector<MasterOfSiteActor> masters_;
   SiteForSites other_;
   std::vector<JobEnd> over_there_;
   std::vector<Heard> heard_;

@@ -4,8 +4,8 @@
 namespace muster {
 namespace {
 
-using test::FakeMaster;
 using test::IsGolden;
+using test::MasterOfSite;
 using test::OpenSiteStore;
 using test::SiteActorTest;
 using ::testing::AllOf;
@@ -54,13 +54,13 @@ TEST_F(SiteActorTest, PromisesByItselfWhenAMasterDoesNotAnswerInTime) {
 }
 
 TEST_F(SiteActorTest, AMasterThatAnswersWithoutAVerdictIsAskedAgainAfterAPause) {
-  for (FakeMaster& fake : fakes_) fake.mute = true;
+  for (MasterOfSite& fake : fakes_) fake.mute = true;
   const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {tasks(1)});
   run_for_s(2.2);
   EXPECT_EQ(said().size(), 6u) << "at once, four times after a pause, and the promise";
-  for (FakeMaster& fake : fakes_) fake.mute = false;
+  for (MasterOfSite& fake : fakes_) fake.mute = false;
   run_for_s(1);
   EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0")));
   EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
@@ -72,7 +72,7 @@ TEST_F(SiteActorTest, RefusesMoreJobsThanMayWaitForTheLoads) {
   settings_.max_unrouted = 2;
   const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   run_for_s(3600);  // nobody has a job: loads are not asked for any more
-  for (FakeMaster& fake : fakes_) fake.tells_load = false;
+  for (MasterOfSite& fake : fakes_) fake.tells_load = false;
   submit(site, {tasks(1), tasks(1)});
   submit(site, {tasks(1)});
   EXPECT_THAT(said(), ElementsAre("refused")) << "the first ones still wait";
@@ -386,7 +386,7 @@ TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
 
 TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCancelledOnce) {
   site_store_.memory.next_job = 7;
-  for (FakeMaster& fake : fakes_) {
+  for (MasterOfSite& fake : fakes_) {
     fake.report.active_jobs = 2;
     fake.report.counting = 2;
   }
@@ -403,7 +403,7 @@ TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCance
 }
 
 TEST_F(SiteActorTest, PartsThatAreOverDoNotKeepItAsking) {
-  for (FakeMaster& fake : fakes_) fake.report.active_jobs = 1;
+  for (MasterOfSite& fake : fakes_) fake.report.active_jobs = 1;
   fakes_[0].report.failed = {{JobId{5}, 1, 2}};
   fakes_[0].report.counting = 1;
   const SiteActor site = spawn_site(site_store_);
@@ -422,7 +422,7 @@ TEST_F(SiteActorTest, WhatBecomesOfAJobThatCameWhileNobodyHadOneIsHeardOf) {
   submit(site, {tasks(2)});
   run_for_s(0.1);
   said();
-  for (FakeMaster& fake : fakes_) fake.report.active_jobs = 1;
+  for (MasterOfSite& fake : fakes_) fake.report.active_jobs = 1;
   fakes_[0].report.broken = {JobId{1}};
   run_for_s(3);
   EXPECT_THAT(said(), ::testing::Contains("m1 cancels 1"));

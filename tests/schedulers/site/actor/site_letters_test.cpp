@@ -31,7 +31,7 @@ class SiteLettersTest : public SiteActorTest {
   }
   void tell(std::uint64_t job, JobOutcome outcome = JobOutcome::completed) {
     const JobEnd end{JobId{job}, outcome, 0, 1, 1, outcome != JobOutcome::completed};
-    for (const test::FakeMaster& fake : fakes_) {
+    for (const test::MasterOfSite& fake : fakes_) {
       if (!fake.listener) continue;
       caf::anon_send(fake.listener, over_atom_v, end);
       break;
@@ -39,7 +39,7 @@ class SiteLettersTest : public SiteActorTest {
     run_for_s(1);
   }
   void forget_listeners() {
-    for (test::FakeMaster& fake : fakes_) fake.listener = nullptr;
+    for (test::MasterOfSite& fake : fakes_) fake.listener = nullptr;
   }
 
   std::vector<Letter> sent_;

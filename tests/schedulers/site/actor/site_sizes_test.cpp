@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-using test::FakeMaster;
 using test::IsGolden;
+using test::MasterOfSite;
 using test::SiteActorTest;
 using ::testing::AllOf;
 using ::testing::Contains;

@@ -14,6 +14,11 @@ using ::testing::IsEmpty;
 
 using enum AfterEnd;
 
+WaitingPair pair_of(std::uint64_t job, std::uint64_t other, std::uint64_t instead,
+                    bool unheard = false) {
+  return {.job = JobId{job}, .other = JobId{other}, .instead = JobId{instead}, .unheard = unheard};
+}
+
 struct WaitingRoomTest : ::testing::Test {
   std::vector<std::uint64_t> watched, unwatched, begun;
   std::vector<SkippedJob> skipped;
@@ -303,9 +308,9 @@ TEST_F(WaitingRoomTest, KeepsAJobUntilWhatFailedHasBeenResubmitted) {
   EXPECT_THAT(skipped, IsEmpty());
   EXPECT_THAT(begun, IsEmpty());
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("resubmission"));
-  EXPECT_THAT(room.kept_for(JobId{1}, 9), ElementsAre(JobId{10}));
-  EXPECT_THAT(room.kept_for(JobId{1}, 0), IsEmpty());
-  EXPECT_THAT(room.kept_for(JobId{2}, 9), IsEmpty());
+  EXPECT_THAT(room.kept_for(JobId{1}, JobId{30}, 9), ElementsAre(pair_of(10, 1, 30)));
+  EXPECT_THAT(room.kept_for(JobId{1}, JobId{30}, 0), IsEmpty());
+  EXPECT_THAT(room.kept_for(JobId{3}, JobId{30}, 9), IsEmpty());
   room.resubmitted(JobId{1}, JobId{30});
   room.ask();
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 30"));
@@ -315,7 +320,7 @@ TEST_F(WaitingRoomTest, KeepsAJobUntilWhatFailedHasBeenResubmitted) {
   over(31);
   EXPECT_THAT(begun, ElementsAre(10));
   room.drop(JobId{10});
-  EXPECT_THAT(room.kept_for(JobId{1}, 9), IsEmpty());
+  EXPECT_THAT(room.kept_for(JobId{1}, JobId{31}, 9), IsEmpty());
 }
 
 TEST_F(WaitingRoomTest, RemembersNothingOfAKeptJobThatIsCancelled) {
@@ -325,7 +330,7 @@ TEST_F(WaitingRoomTest, RemembersNothingOfAKeptJobThatIsCancelled) {
   over(1, JobOutcome::failed);
   room.drop(JobId{10});
   EXPECT_THAT(unwatched, ElementsAre(2)) << "the other one is over";
-  EXPECT_THAT(room.kept_for(JobId{1}, 9), IsEmpty());
+  EXPECT_THAT(room.kept_for(JobId{1}, JobId{31}, 9), IsEmpty());
 }
 
 TEST_F(WaitingRoomTest, AResubmissionCountsThoughTheFailureIsHeardBehindIt) {
@@ -337,6 +342,36 @@ TEST_F(WaitingRoomTest, AResubmissionCountsThoughTheFailureIsHeardBehindIt) {
   EXPECT_THAT(room.why(JobId{10}), HasSubstr("job 30"));
   over(30);
   EXPECT_THAT(begun, ElementsAre(10));
+}
+
+TEST_F(WaitingRoomTest, AResubmissionCountsThroughARestartThoughTheFailureIsHeardBehindIt) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.keeps_waiting = true;
+  wait(job);
+  const std::vector<WaitingPair> kept = room.kept_for(JobId{1}, JobId{30}, 9);
+  ASSERT_THAT(kept, ElementsAre(pair_of(10, 1, 30, true)));
+  for (const WaitingPair& each : kept) each.put_in(job.after);
+  WaitingRoom restarted{{4, 1}, host()};
+  restarted.add(job);
+  restarted.ask();
+  restarted.hear({JobId{1}, JobOutcome::failed, 0, 1, 1});
+  EXPECT_THAT(restarted.why(JobId{10}), HasSubstr("job 30"));
+  restarted.hear({JobId{30}, JobOutcome::completed, 0, 1, 1});
+  EXPECT_THAT(begun, ElementsAre(10));
+}
+
+TEST_F(WaitingRoomTest, TheFirstNumberStandsForResubmissionsThroughARestart) {
+  Job job = waiting(10, {{JobId{1}}});
+  job.keeps_waiting = true;
+  wait(job);
+  over(1, JobOutcome::failed);
+  for (const WaitingPair& each : room.kept_for(JobId{1}, JobId{30}, 9)) each.put_in(job.after);
+  WaitingRoom restarted{{4, 1}, host()};
+  restarted.add(job);
+  restarted.hear({JobId{30}, JobOutcome::failed, 0, 1, 1});
+  EXPECT_THAT(restarted.kept_for(JobId{1}, JobId{31}, 9), ElementsAre(pair_of(10, 30, 31)));
+  restarted.resubmitted(JobId{1}, JobId{31});
+  EXPECT_THAT(restarted.why(JobId{10}), HasSubstr("job 31"));
 }
 
 TEST_F(WaitingRoomTest, KeepsAJobAlsoWhereItIsNotKnownHowTheOtherEnded) {
