@@ -383,9 +383,8 @@ void fields(auto& a, Like<PlanView> auto& v) {
 using GatheredViews = std::tuple<InstancesView, DecisionsView, HistoryView, CostView, StatusView,
                                  NodesView, ServicesView, EndpointsView, UsageView>;
 /// Those that are documents by themselves, and the parts that have schemas of their own.
-using PlainViews =
-    std::tuple<JobView, TaskView, AttemptView, ReasonView, SilentView, InstanceView, InstanceLife,
-               DecisionView, ChangeView, HistorySample, NodeView, CapsOf, PlanView, ServiceView,
-               ReplicaView, EndpointView, TaskUsageView>;
+using PlainViews = std::tuple<JobView, TaskView, TaskUsageView, AttemptView, ReasonView, SilentView,
+                              InstanceView, InstanceLife, DecisionView, ChangeView, HistorySample,
+                              NodeView, CapsOf, PlanView, ServiceView, ReplicaView, EndpointView>;
 
 }  // namespace muster

@@ -20,9 +20,10 @@ struct Usage {
   std::uint64_t peak_bytes = 0;  ///< the most memory at one time; 0: not measured
 
   bool is_known() const { return cpu > Duration::zero() || peak_bytes > 0; }
-  /// Another attempt, which did not run beside these: times add up, and the highest peak counts.
+  /// Another attempt, which did not run beside these: times add up, to 292 years at the most, and
+  /// the highest peak counts.
   void add(const Usage& other) {
-    cpu += other.cpu;
+    cpu += std::min(other.cpu, Duration::max() - cpu);
     peak_bytes = std::max(peak_bytes, other.peak_bytes);
   }
 

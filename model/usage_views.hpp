@@ -30,6 +30,8 @@ void fields(auto& a, Like<UsagePlace> auto& v) {
 struct UsageQuestion {
   static constexpr std::uint32_t kUnlessAsked = 100;
   static constexpr std::uint32_t kMost = 250;
+  /// How long a master waits for workers, before it answers without those that have said nothing.
+  static constexpr Duration kWait = std::chrono::milliseconds{1500};
 
   JobId job{};                           ///< only its tasks; none: those of all jobs
   std::optional<std::uint32_t> index{};  ///< only the task of that index

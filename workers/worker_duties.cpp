@@ -165,23 +165,23 @@ void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {
     // Only what is over can be settled; anything else is a mix-up that a hello clears up.
     if (found->second.end == nullptr) return;
     open_.erase(found);
-    remember(task, attempt);
+    if (!settled_) settled_ = std::make_unique<Settled>();
+    settled_->remember(task, attempt, remembered_);
   }
   executor_->acknowledged(task, attempt);
 }
 
 /// A start that is repeated comes soon after the first one, so the numbers of the last settled
 /// attempts, up to a bound, are enough to know it by.
-void WorkerDuties::remember(TaskId task, Attempt attempt) {
-  if (!settled_) settled_ = std::make_unique<Settled>();
-  Attempt& newest = settled_->last[task];
+void WorkerDuties::Settled::remember(TaskId task, Attempt attempt, std::size_t most) {
+  Attempt& newest = last[task];
   newest = std::max(newest, attempt);
-  settled_->in_order.emplace_back(task, attempt);
-  if (settled_->in_order.size() <= remembered_) return;
-  const auto [oldest, of] = settled_->in_order.front();
-  settled_->in_order.pop_front();
-  const auto last = settled_->last.find(oldest);
-  if (last != settled_->last.end() && last->second == of) settled_->last.erase(last);
+  in_order.emplace_back(task, attempt);
+  if (in_order.size() <= most) return;
+  const auto [oldest, of] = in_order.front();
+  in_order.pop_front();
+  const auto found = last.find(oldest);
+  if (found != last.end() && found->second == of) last.erase(found);
 }
 
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {

@@ -136,6 +136,9 @@ class WorkerDuties final : private WorkerCalls {
   struct Settled {
     std::map<TaskId, Attempt> last{};  ///< of each task
     std::list<AttemptKey> in_order{};  ///< the oldest first
+
+    /// Keeps no more than `most`.
+    void remember(TaskId task, Attempt attempt, std::size_t most);
   };
 
   // Calls of the executor.
@@ -154,7 +157,6 @@ class WorkerDuties final : private WorkerCalls {
 
   void adopt();
   Attempt newest_of(TaskId task) const;
-  void remember(TaskId task, Attempt attempt);
   void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
   void report(TaskId task, Attempt attempt, WorkerReport details);
   void hold(const Resources& granted);

@@ -10,6 +10,11 @@
 namespace muster {
 namespace {
 
+using JobIds = std::vector<JobId>;
+using EndsOfJobs = std::vector<JobEnd>;
+using SubmitVerdicts = std::vector<SubmitVerdict>;
+using CancelVerdicts = std::vector<CancelVerdict>;
+
 std::optional<ActorError> error_of(ServiceResult result) {
   if (result == ServiceResult::unknown) return ActorError::unknown;
   if (result == ServiceResult::too_many) return ActorError::too_many;
@@ -28,7 +33,12 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
       places_(master_, reads_),
       logs_(setup_.logs, master_, places_, *this, log_host()),
       execs_(places_, exec_host()),
-      usages_(master_, *this, usage_ask()),
+      usages_(master_, *this,
+              [this](InstanceId on, const UsageRequest& asked) {
+                const WorkerActor* worker = links_.on(on);
+                if (worker != nullptr) send(*worker, asked);
+                return worker != nullptr;
+              }),
       link_(setup_.settings.watch, link_host()),
       workers_({master_, links_, logs_, execs_, *this}, worker_host()),
       cloud_({master_, link_, links_, workers_, logs_, *this}, cloud_host()),
@@ -113,19 +123,15 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
   };
   return {
       [this](hand_atom, std::vector<Job>& jobs) {
-        return answered<std::vector<SubmitVerdict>>(
-            [&](const auto& answer) { sites_.submit(std::move(jobs), answer); });
+        return answered<SubmitVerdicts>(
+            [&](const auto& to) { sites_.submit(std::move(jobs), to); });
       },
-      [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
-        return answered<std::vector<JobEnd>>(
-            [&](const auto& answer) { sites_.watch(listener, jobs, answer); });
+      [this](watch_atom, const JobListener& by, const JobIds& jobs) {
+        return answered<EndsOfJobs>([&](const auto& to) { sites_.watch(by, jobs, to); });
       },
-      [this](unwatch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
-        sites_.unwatch(listener, jobs);
-      },
-      [this](cancel_atom, const std::vector<JobId>& jobs) {
-        return answered<std::vector<CancelVerdict>>(
-            [&](const auto& answer) { sites_.cancel(jobs, answer); });
+      [this](unwatch_atom, const JobListener& by, const JobIds& jobs) { sites_.unwatch(by, jobs); },
+      [this](cancel_atom, const JobIds& jobs) {
+        return answered<CancelVerdicts>([&](const auto& to) { sites_.cancel(jobs, to); });
       },
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](scale_atom, JobId id, std::uint32_t replicas) -> caf::result<JobId> {

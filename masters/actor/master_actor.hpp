@@ -95,7 +95,6 @@ class MasterActorImpl : public OrdersFirst<MasterActor::base, MasterOrders>, pri
   // Its parts speak to the rest of the world, and to each other, by these.
   MasterLogs::Workers log_host();
   ExecQuestions::Host exec_host();
-  UsageQuestions::Ask usage_ask();
   CloudLink::Host link_host();
   WorkerNews::Host worker_host();
   CloudWatch::Host cloud_host();

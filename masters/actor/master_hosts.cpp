@@ -28,14 +28,6 @@ ExecQuestions::Host MasterActorImpl::exec_host() {
   return host;
 }
 
-UsageQuestions::Ask MasterActorImpl::usage_ask() {
-  return [this](InstanceId on, const UsageRequest& request) {
-    const WorkerActor* worker = links_.on(on);
-    if (worker != nullptr) send(*worker, request);
-    return worker != nullptr;
-  };
-}
-
 CloudLink::Host MasterActorImpl::link_host() {
   CloudLink::Host host;
   host.greet = [this] { send(setup_.cloud, greet_atom_v, MasterForCloud{this}); };

@@ -1,7 +1,7 @@
 #include "masters/actor/usage_questions.hpp"
 
-#include <iterator>
-#include <set>
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "masters/view/running_page.hpp"
@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-void put(const AttemptUsage& said, TaskUsageView& row) {
+void put_row(const AttemptUsage& said, TaskUsageView& row) {
   row.cores = said.cores;
   if (said.so_far.cpu > Duration::zero()) row.cpu_s = to_seconds(said.so_far.cpu);
   if (said.memory_bytes > 0) row.memory_mib = mib_of(said.memory_bytes);
@@ -17,60 +17,116 @@ void put(const AttemptUsage& said, TaskUsageView& row) {
   if (said.disk_bytes > 0) row.disk_mib = mib_of(said.disk_bytes);
 }
 
+/// Puts in all that the worker says of the tasks of the page.
+void put_all(const UsageAnswer& answer, const std::map<TaskId, std::size_t>& rows,
+             UsageView& view) {
+  for (const AttemptUsage& said : answer.attempts) {
+    const auto at = rows.find(said.task);
+    if (at == rows.end()) continue;
+    TaskUsageView& row = view.tasks[at->second];
+    // A worker speaks of its own tasks alone, and of no earlier attempt.
+    if (row.instance == answer.instance && row.attempt == said.attempt) put_row(said, row);
+  }
+}
+
 }  // namespace
 
 UsageQuestions::UsageQuestions(const Master& master, PartHost& host, Ask ask)
     : master_(master), host_(host), ask_(std::move(ask)) {}
 
+void UsageQuestions::clear() {
+  pages_.clear();
+  asked_.clear();
+  order_.clear();
+}
+
 void UsageQuestions::ask(const UsageQuestion& wanted, PartAnswer<UsageView> answer) {
-  if (pages_.size() == kMost) {
+  const auto of_user = std::count_if(pages_.begin(), pages_.end(), [&](const auto& page) {
+    return !wanted.user.empty() && page.second.user == wanted.user;
+  });
+  if (pages_.size() == kMost || of_user >= static_cast<std::ptrdiff_t>(kMostOfUser)) {
     return answer(caf::make_error(ActorError::busy,
                                   "too many questions for the usage of tasks wait: ask again in a "
                                   "second"));
   }
-  cell::RunningPage found = cell::running_page(master_, wanted, host_.stamp());
-  Page page{std::move(found.view)};
+  const Instant now = host_.stamp();
+  forget_old(now);
+  cell::RunningPage found = cell::running_page(master_, wanted, now);
+  Page page{std::move(found.view), wanted.user};
   std::set<InstanceId> on;
   for (std::size_t i = 0; i < found.tasks.size(); ++i) {
     page.rows.emplace(found.tasks[i], i);
     on.insert(page.view.tasks[i].instance);
   }
-  const std::uint64_t first = next_ + 1;
+  const std::uint64_t number = ++last_page_;
   for (const InstanceId each : on) {
-    if (ask_(each, {next_ + 1})) page.unanswered.emplace(++next_, each);
+    if (put_or_ask(each, number, page, now)) page.unanswered.insert(each);
   }
   if (page.unanswered.empty()) return answer(std::move(page.view));
   page.answer = std::move(answer);
-  pages_.emplace(first, std::move(page));
-  host_.after(kWait, [this, first] {
-    const auto late = pages_.find(first);
+  pages_.emplace(number, std::move(page));
+  host_.after(UsageQuestion::kWait, [this, number] {
+    const auto late = pages_.find(number);
     if (late != pages_.end()) finish(late);
   });
 }
 
-void UsageQuestions::hear(const UsageAnswer& answer) {
-  // The page whose numbers begin at or below that of the answer.
-  const auto behind = pages_.upper_bound(answer.number);
-  if (behind == pages_.begin()) return;
-  const auto found = std::prev(behind);
-  Page& page = found->second;
-  const auto asked = page.unanswered.find(answer.number);
-  // Only the worker that was asked has the answer.
-  if (asked == page.unanswered.end() || asked->second != answer.instance) return;
-  page.unanswered.erase(asked);
-  for (const AttemptUsage& said : answer.attempts) {
-    const auto at = page.rows.find(said.task);
-    if (at == page.rows.end()) continue;
-    TaskUsageView& row = page.view.tasks[at->second];
-    // A worker speaks of its own tasks alone, and of no earlier attempt.
-    if (row.instance == answer.instance && row.attempt == said.attempt) put(said, row);
+/// Of a worker that is asked once more, the answer to an earlier question counts no longer.
+void UsageQuestions::forget_old(Instant now) {
+  while (!order_.empty() && (now - order_.front().first >= kFresh || now < order_.front().first)) {
+    const auto [at, instance] = order_.front();
+    order_.pop_front();
+    const auto found = asked_.find(instance);
+    if (found == asked_.end() || found->second.at != at) continue;
+    // Pages that still wait for it are answered by the next word of it, or by their own time.
+    if (found->second.said || found->second.pages.empty()) asked_.erase(found);
   }
-  if (page.unanswered.empty()) finish(found);
+}
+
+/// True: the page is to wait for the worker.
+bool UsageQuestions::put_or_ask(InstanceId instance, std::uint64_t number, Page& page,
+                                Instant now) {
+  auto found = asked_.find(instance);
+  if (found != asked_.end() && found->second.said) {
+    put_all(*found->second.said, page.rows, page.view);
+    return false;
+  }
+  if (found == asked_.end()) {
+    if (!ask_(instance, {last_question_ + 1})) return false;
+    found = asked_.emplace(instance, Asked{++last_question_, now}).first;
+    order_.emplace_back(now, instance);
+  }
+  found->second.pages.insert(number);
+  return true;
+}
+
+void UsageQuestions::hear(const UsageAnswer& answer) {
+  const auto found = asked_.find(answer.instance);
+  // Only the worker that was asked has the answer.
+  if (found == asked_.end() || found->second.number != answer.number || found->second.said) return;
+  found->second.said = answer;
+  for (const std::uint64_t number : std::exchange(found->second.pages, {})) {
+    const auto page = pages_.find(number);
+    if (page == pages_.end()) continue;
+    put_all(answer, page->second.rows, page->second.view);
+    page->second.unanswered.erase(answer.instance);
+    if (page->second.unanswered.empty()) finish(page);
+  }
+  // One that comes late is of no use to others, and forget_old() has passed it.
+  if (host_.stamp() - found->second.at >= kFresh) asked_.erase(found);
 }
 
 void UsageQuestions::finish(Pages::iterator page) {
   Page done = std::move(page->second);
+  const std::uint64_t number = page->first;
   pages_.erase(page);
+  // A worker that has not answered by now is asked anew by the next page.
+  for (const InstanceId each : done.unanswered) {
+    const auto silent = asked_.find(each);
+    if (silent == asked_.end()) continue;
+    silent->second.pages.erase(number);
+    if (silent->second.pages.empty()) asked_.erase(silent);
+  }
   done.answer(std::move(done.view));
 }
 

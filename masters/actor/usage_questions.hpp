@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "actors/messages/messages.hpp"
 #include "masters/actor/part_host.hpp"
@@ -13,13 +16,15 @@
 namespace muster {
 
 /// Answers with pages of running tasks and what they take: asks the workers of the page's tasks,
-/// and puts together what these say within kWait. A task of which nothing has come by then stands
-/// there without figures.
+/// and puts together what these say within UsageQuestion::kWait. A task of which nothing has come
+/// by then stands there without figures. A worker is asked once within kFresh, whoever asks.
 class UsageQuestions {
  public:
-  /// Pages that wait for workers at once.
+  /// Pages that wait for workers at once, and those of one user.
   static constexpr std::size_t kMost = 64;
-  static constexpr Duration kWait = std::chrono::milliseconds{1500};
+  static constexpr std::size_t kMostOfUser = 16;
+  /// A worker's answer that is younger answers other pages, too.
+  static constexpr Duration kFresh = std::chrono::seconds{1};
 
   /// Asks the instance's worker; false: it cannot be spoken to.
   using Ask = std::function<bool(InstanceId, const UsageRequest&)>;
@@ -29,25 +34,38 @@ class UsageQuestions {
   void ask(const UsageQuestion& wanted, PartAnswer<UsageView> answer);
   void hear(const UsageAnswer& answer);
   /// Drops all questions: their askers are gone.
-  void clear() { pages_.clear(); }
+  void clear();
 
  private:
   struct Page {
     UsageView view;
-    std::map<TaskId, std::size_t> rows{};              ///< by task, in `view`
-    std::map<std::uint64_t, InstanceId> unanswered{};  ///< questions to workers, by number
+    std::string user{};                    ///< whose tasks are asked for; empty: anybody's
+    std::map<TaskId, std::size_t> rows{};  ///< by task, in `view`
+    std::set<InstanceId> unanswered{};
     PartAnswer<UsageView> answer{};
   };
-  /// By the number of the first question of each, which rise.
+  /// By a number that rises.
   using Pages = std::map<std::uint64_t, Page>;
+  /// A worker that was asked lately.
+  struct Asked {
+    std::uint64_t number = 0;
+    Instant at;
+    std::optional<UsageAnswer> said{};
+    std::set<std::uint64_t> pages{};  ///< that wait for it
+  };
 
+  void forget_old(Instant now);
+  bool put_or_ask(InstanceId instance, std::uint64_t number, Page& page, Instant now);
   void finish(Pages::iterator page);
 
   const Master& master_;
   PartHost& host_;
   Ask ask_;
-  std::uint64_t next_ = 0;  ///< number of the last question to a worker
+  std::uint64_t last_page_ = 0;
+  std::uint64_t last_question_ = 0;  ///< to a worker
   Pages pages_;
+  std::map<InstanceId, Asked> asked_;
+  std::deque<std::pair<Instant, InstanceId>> order_;  ///< of these, when each was asked
 };
 
 }  // namespace muster

@@ -139,6 +139,7 @@ FilteredJob filtered(const JobRow& row) {
   FilteredJob asked{row.job.user, row.job.name, row.job.submitted.value_or(row.accepted_at)};
   asked.failed = row.failed > 0;
   asked.is_part = row.job.total_tasks > 0;
+  asked.state = shown(row.standing());
   return asked;
 }
 

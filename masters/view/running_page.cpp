@@ -29,13 +29,16 @@ class PageWriter {
     if (looks_ == 0) return end({place, position});
     --looks_;
     if (!wanted_.user.empty() && job.job.user != wanted_.user) return true;
-    if (job.running + job.stopping == 0) return true;
-    for (; position < job.tasks.size(); ++position) {
+    // From its first task on it is known how many there are to find.
+    std::size_t left = position == 0 ? job.running + job.stopping : job.tasks.size();
+    for (; left > 0 && position < job.tasks.size(); ++position) {
       if (looks_ == 0 || page_.tasks.size() == wanted_.bound()) return end({place, position});
       --looks_;
       const TaskRow& task = master_.state().task(job.tasks[position]);
+      if (!runs(task)) continue;
+      --left;
       const std::uint32_t index = master_.state().spec(task).array_index;
-      if (!runs(task) || (wanted_.index && *wanted_.index != index)) continue;
+      if (wanted_.index && *wanted_.index != index) continue;
       TaskUsageView row = row_of(job, task, index);
       if (!cut_.takes(row)) return end({place, position});
       page_.view.tasks.push_back(std::move(row));

@@ -78,6 +78,21 @@ std::string_view asset_of(Operation operation) {
   }
 }
 
+/// The view that the caller may have; a user's token sees its own user's running tasks only.
+Expected<View, int> view_for(const Principal& who, const ViewRequest& request) {
+  auto what = view_from(request);
+  if (!what || request.operation != Operation::usage || who.role != Role::user) return what;
+  constexpr int kForbidden = 403;
+  if (!what->user.empty() && what->user != who.user) {
+    return Failure<int>{
+        kForbidden,
+        fmt::format("user: the token '{}' acts for '{}' and sees its own running tasks only",
+                    who.token, who.user)};
+  }
+  what->user = who.user;
+  return what;
+}
+
 }  // namespace
 
 Api::Api(Backend& backend, Gate gate, ApiParts parts)
@@ -414,18 +429,9 @@ void Api::read_audit(const Call& call) {
 }
 
 void Api::view(const Call& call) {
-  auto what = view_from({call.route.operation, call.pass.found, call.query});
+  const auto what = view_for(call.pass.who, {call.route.operation, call.pass.found, call.query});
   if (!what) {
     return call.exchange->finish(error_response(what.error().code, what.error().message));
-  }
-  const Principal& who = call.pass.who;
-  if (call.route.operation == Operation::usage && who.role == Role::user) {
-    if (!what->user.empty() && what->user != who.user) {
-      return call.exchange->finish(error_response(
-          403, fmt::format("user: the token '{}' acts for '{}' and sees its own running tasks only",
-                           who.token, who.user)));
-    }
-    what->user = who.user;
   }
   backend_.view(what.value(), reply_to(call.exchange));
 }

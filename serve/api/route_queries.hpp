@@ -94,7 +94,7 @@ inline constexpr std::array kLogQuery{
               "0"},
 };
 inline constexpr std::array kUsageQuery{
-    Parameter{"job", Kind::number, "only tasks of this job", 0, kMaxSigned},
+    Parameter{"job", Kind::number, "only tasks of this job", 1, kMaxSigned},
     Parameter{"task", Kind::number, "only the task of this index", 0, kMaxIndex},
     Parameter{"user", Kind::text, "only this user's tasks", 0, kMaxUserBytes},
     Parameter{"limit", Kind::number, "most entries of the answer", 1, UsageQuestion::kMost, "100"},

@@ -92,7 +92,6 @@ class ActorBackend final : public api::Backend {
   void view_cost(const api::View& what, api::Reply reply);
   void view_life(const api::View& what, api::Reply reply);
   void view_decisions(const api::View& what, api::Reply reply);
-  void view_usage(const api::View& what, api::Reply reply);
   /// Asks the masters that question, and the sites for their figures.
   template <class Question>
   void figures(Question of_masters,

@@ -9,6 +9,7 @@
 #include "serve/node/actor_backend.hpp"
 #include "serve/node/backend_answers.hpp"
 #include "serve/node/service_looks.hpp"
+#include "serve/node/usage_pages.hpp"
 #include "serve/node/view_json.hpp"
 
 // Views of the cluster: put together of the answers of masters and sites, with the names of the
@@ -121,29 +122,6 @@ void ActorBackend::view_decisions(const api::View& what, api::Reply reply) {
   gather<DecisionsView>(std::move(reply), newest, decisions_atom_v, wanted);
 }
 
-/// A page is of one master, and the next one of that master or of the one behind it: so no master
-/// is asked for more than a page holds.
-void ActorBackend::view_usage(const api::View& what, api::Reply reply) {
-  const std::size_t master = what.from.master;
-  if (master >= handles_.masters.size()) {
-    return reply(ok(view_json::document(UsageView{}, Silent{})));
-  }
-  const UsageQuestion wanted{what.job, what.index, what.user, what.from.from, what.limit};
-  ask<UsageView>(
-      system_, handles_.masters[master], timeout_,
-      [this, master, reply](caf::expected<UsageView> page) {
-        Silent missing;
-        if (!page) missing.push_back({.master = *config_.masters()[master]->master});
-        UsageView shown = page ? std::move(*page) : UsageView{};
-        UsageCursor next{static_cast<std::uint32_t>(master)};
-        if (shown.place) next.from = *shown.place;
-        if (!shown.place) ++next.master;
-        if (next.master < handles_.masters.size()) shown.next = to_text(next);
-        reply(ok(view_json::document(shown, missing)));
-      },
-      wanted);
-}
-
 void ActorBackend::view(const api::View& what, api::Reply reply) {
   using api::Operation;
   switch (what.of) {
@@ -161,7 +139,7 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Operation::instance:
       return view_life(what, std::move(reply));
     case Operation::usage:
-      return view_usage(what, std::move(reply));
+      return look_at_usage(places(), what, std::move(reply));
     case Operation::decisions:
       return view_decisions(what, std::move(reply));
     case Operation::history:

@@ -65,8 +65,9 @@ class JobLogs {
   JobLogs(const JobLogs&) = delete;  // its logs hold its wish
   JobLogs& operator=(const JobLogs&) = delete;
 
-  /// Finds the tasks; an exit code when there are no tasks to read.
-  std::optional<int> choose_tasks();
+  /// Finds the tasks, and no more than one above `most`; an exit code when there are no tasks to
+  /// read.
+  std::optional<int> choose_tasks(std::uint64_t most = kMaxTasksPerJob);
   /// Prints what is there of the tasks that were chosen, one after the other.
   int print_present(LogLabels labels);
   /// Prints all tasks that have begun, page by page: of a large array the first ones are not to
@@ -76,8 +77,11 @@ class JobLogs {
   std::optional<int> print_new(LogPrinter& out);
   /// Nothing more will come of them.
   bool done() const {
-    return std::all_of(logs_.begin(), logs_.end(), [](const TaskLog& log) { return log.done(); });
+    return is_given_up_ ||
+           std::all_of(logs_.begin(), logs_.end(), [](const TaskLog& log) { return log.done(); });
   }
+  /// They can be read no more; the other jobs go on.
+  void give_up() { is_given_up_ = true; }
   /// Behind the end of following them: hints about other streams, and the exit code.
   int finish();
   bool names_tasks() const { return !tasks_.empty(); }
@@ -110,9 +114,10 @@ class JobLogs {
   std::uint32_t looks_ = 0;         ///< at other streams
   std::uint32_t hints_ = 0;         ///< hints about other streams
   bool is_short_ = false;  ///< something of what was asked for is not there, which was said
+  bool is_given_up_ = false;
 };
 
-std::optional<int> JobLogs::choose_tasks() {
+std::optional<int> JobLogs::choose_tasks(std::uint64_t most) {
   std::vector<std::uint64_t> tasks;
   if (!tasks_.empty()) {
     const auto wanted = parse_array(tasks_);
@@ -123,11 +128,12 @@ std::optional<int> JobLogs::choose_tasks() {
     }
     tasks.assign(wanted->indices.begin(), wanted->indices.end());
   } else {
-    client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
+    client::Pages all = pages(most + 1);
     const auto job = look(all, [&](const TaskView& task) { tasks.push_back(task.index); });
     if (!job) return complain_of(job.error());
     if (tasks.empty()) return complain_of_no_tasks(job->state);
   }
+  if (tasks.size() > most) tasks.resize(most + 1);
   for (const std::uint64_t task : tasks) {
     for (const bool err : streams()) logs_.emplace_back(api_, wish_, LogSource{task, err});
   }
@@ -277,6 +283,7 @@ std::optional<int> JobLogs::print_new(LogPrinter& out) {
 }
 
 int JobLogs::finish() {
+  if (is_given_up_) return kFailed;
   for (TaskLog& log : logs_) say_where_else(log, failed_.contains(log.task()));
   return exit_code();
 }
@@ -302,25 +309,28 @@ std::optional<std::vector<NamedTasks>> named_jobs(const LogsOptions& options) {
 int follow(std::list<JobLogs>& jobs, LogLabels labels) {
   std::size_t chosen = 0;
   for (JobLogs& each : jobs) {
-    if (const auto exit_code = each.choose_tasks()) return *exit_code;
+    if (const auto exit_code = each.choose_tasks(kMostFollowed)) return *exit_code;
     chosen += each.chosen();
-  }
-  if (chosen > kMostFollowed) {
+    if (chosen <= kMostFollowed) continue;
     complain(
-        fmt::format("{} tasks are too many to follow: at most {} at once; name some of them, "
-                    "as 12:0-9",
-                    chosen, kMostFollowed));
+        fmt::format("these are too many tasks to follow: at most {} at once; name some of "
+                    "them, as 12:0-9",
+                    kMostFollowed));
     return kUsage;
   }
   labels.several |= chosen > 1;
   LogPrinter out(labels);
+  int exit_code = kDone;
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
     Duration took{};
     bool more = false;
     for (JobLogs& each : jobs) {
       if (each.done()) continue;
-      if (const auto exit_code = each.print_new(out)) return *exit_code;
+      if (const auto failed = each.print_new(out)) {
+        exit_code = std::max(exit_code, *failed);
+        each.give_up();
+      }
       more |= !each.done();
     }
     took = std::chrono::steady_clock::now() - begin;
@@ -329,7 +339,6 @@ int follow(std::list<JobLogs>& jobs, LogLabels labels) {
     std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }
   out.end_line();
-  int exit_code = kDone;
   for (JobLogs& each : jobs) exit_code = std::max(exit_code, each.finish());
   return exit_code;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -51,6 +52,7 @@ struct TopOptions {
 /// Tasks that run at one time.
 struct TopLook {
   std::vector<TaskUsageView> tasks{};
+  std::set<std::pair<std::uint64_t, std::uint32_t>> seen{};  ///< jobs and indices of these
   bool more = false;     ///< further tasks run than were asked for
   bool complete = true;  ///< all masters have answered
   bool warns = true;     ///< of those that have not, on the standard error
@@ -66,10 +68,11 @@ std::string path_of(const TopOptions& options, const std::optional<NamedTask>& n
   return path.substr(0, path.size() - 1) + (path.back() == '?' ? "?" : "");
 }
 
-/// Adds the running tasks of that path.
+/// Adds the running tasks of that path, each once though several names stand for it.
 std::optional<Failure<ClientError>> add_tasks(client::ApiClient& api, const std::string& path,
                                               std::uint64_t most, TopLook& look) {
-  client::Pages pages{path, "tasks", most - std::min<std::uint64_t>(most, look.tasks.size())};
+  // One more than is shown: whether others run is only known by one of them.
+  client::Pages pages{path, "tasks", most + 1};
   pages.at_once = kAtOnce;
   const auto failure = client::each_page(
       api, pages, [&](const client::Answer& page, bool) -> std::optional<Failure<ClientError>> {
@@ -77,14 +80,19 @@ std::optional<Failure<ClientError>> add_tasks(client::ApiClient& api, const std:
         if (look.warns) warn_of_silent(page);
         const auto read = client::view_of<UsageView>(page);
         if (!read) return read.error();
-        look.tasks.insert(look.tasks.end(), read->tasks.begin(), read->tasks.end());
         auto document = nlohmann::json::parse(page.text, nullptr, false);
         if (!document.is_object()) return std::nullopt;
         look.complete &= document.value("complete", true);
-        for (auto& task : document["tasks"]) look.documents.push_back(std::move(task));
+        for (std::size_t i = 0; i < read->tasks.size(); ++i) {
+          const TaskUsageView& task = read->tasks[i];
+          if (!look.seen.emplace(task.job.value, task.index).second) continue;
+          look.more |= look.tasks.size() == most;
+          if (look.more) break;
+          look.tasks.push_back(task);
+          look.documents.push_back(std::move(document["tasks"][i]));
+        }
         return std::nullopt;
       });
-  look.more |= !failure && !pages.after.empty();
   return failure;
 }
 
@@ -97,8 +105,7 @@ Expected<TopLook, ClientError> look_at_tasks(client::ApiClient& api, const TopOp
   for (const std::string& text : options.tasks) named.push_back(named_task(text));
   if (named.empty()) named.emplace_back();
   for (const auto& each : named) {
-    look.more |= look.tasks.size() >= options.limit;
-    if (look.tasks.size() >= options.limit) break;
+    if (look.more) break;
     if (const auto failure = add_tasks(api, path_of(options, each), options.limit, look)) {
       return *failure;
     }

@@ -107,7 +107,8 @@ std::string used_text(const JobView& job, double asked_gib) {
   if (!(asked > 0)) return text;
   text += fmt::format(" of the {:.0f} MiB that a task asks for", asked);
   const bool is_far = *job.peak_mib < asked * kFarBelow && asked - *job.peak_mib >= kWorthMib;
-  return is_far && job.over ? text + ": much less would do" : text;
+  // One that failed may have done so before it took anything.
+  return is_far && job.state == ShownState::completed ? text + ": much less would do" : text;
 }
 
 std::string cpu_text(const std::optional<double>& seconds) {

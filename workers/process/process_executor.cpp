@@ -104,6 +104,23 @@ std::optional<process::AttemptResult> put_account(process::TaskUsers& users,
   return std::nullopt;
 }
 
+/// Tells the host how the attempt has ended.
+void tell_end(const ExecutorHost& host, const AttemptKey& key, process::ShimEnded ended) {
+  const process::AttemptResult& result = ended.result;
+  // A stop that came before the start is not a checkpoint: the failure tells more.
+  const bool never_ran =
+      result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
+  // The cause of the stop is not known here: the master knows the meaning of an end after it.
+  if (result.stopped && !never_ran) {
+    host.checkpointed(key.task, key.attempt, result.stopping, std::move(ended.end));
+  } else if (result.exit_code == 0 && result.reason.empty()) {
+    host.finished(key.task, key.attempt, std::move(ended.end));
+  } else {
+    ended.end.failure = process::failure_of(result.kind);
+    host.failed(key.task, key.attempt, result.reason, std::move(ended.end));
+  }
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
@@ -123,7 +140,13 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
                {options_.acknowledged_keep, options_.max_acknowledged}),
       desk_(
           {options_.state_dir / kAttemptsFolder, instance, options_.exec_most, options_.exec_keep}),
-      usage_(host_, [this] { supervisor_->measure(); }) {
+      usage_(
+          host_,
+          [this] {
+            supervisor_->measure();
+            if (watch_) watch_->measure();
+          },
+          [this](const AttemptKey& key) { return watch_ ? watch_->bytes_of(key) : 0; }) {
   const bool passage = options_.task_uid || options_.task_uids;
   make_folder(options_.state_dir, passage);
   make_folder(options_.state_dir / kAttemptsFolder, passage);
@@ -361,19 +384,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   company_changed();
   // Before its end: of what is over nothing more is heard.
   reports_.end(key, std::move(ended.result.metrics));
-  const process::AttemptResult& result = ended.result;
-  // A stop that came before the start is not a checkpoint: the failure tells more.
-  const bool never_ran =
-      result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
-  // The cause of the stop is not known here: the master knows the meaning of an end after it.
-  if (result.stopped && !never_ran) {
-    host_.checkpointed(key.task, key.attempt, result.stopping, std::move(ended.end));
-  } else if (result.exit_code == 0 && result.reason.empty()) {
-    host_.finished(key.task, key.attempt, std::move(ended.end));
-  } else {
-    ended.end.failure = process::failure_of(result.kind);
-    host_.failed(key.task, key.attempt, result.reason, std::move(ended.end));
-  }
+  tell_end(host_, key, std::move(ended));
 }
 
 void ProcessExecutor::company_changed() {

@@ -5,8 +5,8 @@
 
 namespace muster::process {
 
-UsageDesk::UsageDesk(const ExecutorHost& host, std::function<void()> look)
-    : host_(host), look_(std::move(look)) {}
+UsageDesk::UsageDesk(const ExecutorHost& host, std::function<void()> look, DiskBytes disk_bytes)
+    : host_(host), look_(std::move(look)), disk_bytes_(std::move(disk_bytes)) {}
 
 void UsageDesk::ask(const Answer& answer) {
   const Instant now = host_.now();
@@ -23,11 +23,13 @@ void UsageDesk::ask(const Answer& answer) {
 }
 
 void UsageDesk::note(const AttemptKey& attempt, const UsageLook& look) {
-  const auto [found, is_new] = looks_.try_emplace(attempt, Looks{look});
+  const Instant now = host_.now();
+  const auto [found, is_new] = looks_.try_emplace(attempt, Looks{look, now});
   Looks& looks = found->second;
   if (is_new || look.at <= looks.last.at) return;
-  looks.before = looks.last;
+  if (look.at - looks.last.at >= kLeastApart) looks.before = looks.last;
   looks.last = look;
+  looks.heard = now;
 }
 
 void UsageDesk::later(Duration wait, void (UsageDesk::*step)()) {
@@ -43,14 +45,18 @@ void UsageDesk::answer_all() {
 
 std::vector<AttemptUsage> UsageDesk::usages() const {
   std::vector<AttemptUsage> all;
+  const Instant now = host_.now();
   for (const auto& [key, looks] : looks_) {
     if (all.size() == kMostUsageRows) break;
+    // Of a shim that does not answer any more nothing is known of the present.
+    if (now - looks.heard >= kOld) continue;
     AttemptUsage usage{key.task, key.attempt, looks.last.so_far, looks.last.memory_bytes};
-    if (looks.before && looks.last.at - looks.before->at < kOld) {
+    const Duration apart = looks.before ? looks.last.at - looks.before->at : Duration::zero();
+    if (apart >= kLeastApart && apart < kOld) {
       const Duration busy = looks.last.so_far.cpu - looks.before->so_far.cpu;
-      const double span = to_seconds(looks.last.at - looks.before->at);
-      usage.cores = std::clamp(to_seconds(busy) / span, 0.0, kMostCores);
+      usage.cores = std::clamp(to_seconds(busy) / to_seconds(apart), 0.0, kMostCores);
     }
+    usage.disk_bytes = disk_bytes_(key);
     all.push_back(usage);
   }
   return all;

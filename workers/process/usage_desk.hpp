@@ -28,9 +28,13 @@ class UsageDesk {
   static constexpr Duration kOld = std::chrono::seconds{15};
   /// Questions that wait for looks; further ones are answered with the looks that are there.
   static constexpr std::size_t kMostWaiting = 64;
+  /// Two looks that lie closer together are one: processor time comes in ticks.
+  static constexpr Duration kLeastApart = std::chrono::milliseconds{100};
 
+  /// Blocks of the attempt's folder when these were counted last; 0: they were not.
+  using DiskBytes = std::function<std::uint64_t(const AttemptKey&)>;
   /// `look` has all shims asked; their words come to note(). The host outlives this.
-  UsageDesk(const ExecutorHost& host, std::function<void()> look);
+  UsageDesk(const ExecutorHost& host, std::function<void()> look, DiskBytes disk_bytes);
 
   /// Answers at once or soon, unless this is gone by then.
   void ask(const Answer& answer);
@@ -40,6 +44,7 @@ class UsageDesk {
  private:
   struct Looks {
     UsageLook last;
+    Instant heard;  ///< when the last one came
     std::optional<UsageLook> before{};
   };
 
@@ -50,6 +55,7 @@ class UsageDesk {
 
   const ExecutorHost& host_;
   std::function<void()> look_;
+  DiskBytes disk_bytes_;
   std::map<AttemptKey, Looks> looks_;
   std::optional<Instant> looked_at_;
   std::vector<Answer> waiting_;

@@ -101,6 +101,31 @@ TEST_F(UsageQuestionsTest, OnlyTasksThatAreWantedAndRunAreShown) {
   EXPECT_EQ(views_.back().tasks.size(), 1u);
 }
 
+TEST_F(UsageQuestionsTest, AWorkerIsAskedOnceForAllWhoAskTogether) {
+  run_one();
+  ask();
+  ask();
+  EXPECT_EQ(asked_usage_.size(), 1u);
+  answer(usage_of(1));
+  EXPECT_EQ(views_.size(), 2u);
+  ask();
+  ASSERT_EQ(views_.size(), 3u) << "its answer is young";
+  EXPECT_EQ(views_[2].tasks.at(0).cores, 0.5);
+  system_.run_until_s(110);
+  ask();
+  EXPECT_EQ(asked_usage_.size(), 2u);
+}
+
+TEST_F(UsageQuestionsTest, AUserHasAPartOfThePages) {
+  run_one();
+  UsageQuestion wanted;
+  wanted.user = "ann";
+  for (std::size_t i = 0; i <= UsageQuestions::kMostOfUser; ++i) ask(wanted);
+  EXPECT_EQ(refused_, 1);
+  ask();
+  EXPECT_EQ(refused_, 1) << "others have theirs";
+}
+
 TEST_F(UsageQuestionsTest, MoreQuestionsThanMayWaitAreRefused) {
   run_one();
   for (std::size_t i = 0; i < UsageQuestions::kMost; ++i) ask();

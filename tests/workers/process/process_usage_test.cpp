@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tests/support/process_host.hpp"
+#include "workers/process/progress.hpp"
 
 namespace muster {
 namespace {
@@ -23,7 +24,7 @@ class ProcessUsageTest : public ::testing::Test {
  protected:
   ProcessUsageTest() : options_(test::process_options(files_.folder())) {
     ExecutorHost host = host_.host();
-    host.now = [] { return Instant{std::chrono::steady_clock::now().time_since_epoch()}; };
+    host.now = [] { return Instant{process::boot_time()}; };
     host.at = [this](Instant when, std::function<void()> step) {
       timers_.emplace(when, std::move(step));
     };
@@ -31,7 +32,7 @@ class ProcessUsageTest : public ::testing::Test {
   }
   bool run_until(const std::function<bool()>& condition) {
     return host_.run_until([&] {
-      const Instant now{std::chrono::steady_clock::now().time_since_epoch()};
+      const Instant now{process::boot_time()};
       while (!timers_.empty() && timers_.begin()->first <= now) {
         auto due = timers_.extract(timers_.begin());
         due.mapped()();

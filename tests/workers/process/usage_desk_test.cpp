@@ -50,7 +50,8 @@ class UsageDeskTest : public ::testing::Test {
   int looks_ = 0;
   bool answers_at_once_ = true;
   ExecutorHost host_ = host();
-  std::unique_ptr<UsageDesk> desk_ = std::make_unique<UsageDesk>(host_, [this] { look(); });
+  std::unique_ptr<UsageDesk> desk_ = std::make_unique<UsageDesk>(
+      host_, [this] { look(); }, [](const AttemptKey&) { return std::uint64_t{4'096}; });
 };
 
 TEST_F(UsageDeskTest, WithoutAQuestionNobodyLooks) {
@@ -70,6 +71,7 @@ TEST_F(UsageDeskTest, TheFirstQuestionIsAnsweredAfterTwoLooks) {
   EXPECT_EQ(usage.attempt, 2u);
   EXPECT_EQ(usage.memory_bytes, 100u);
   EXPECT_EQ(usage.so_far.peak_bytes, 300u);
+  EXPECT_EQ(usage.disk_bytes, 4'096u);
   ASSERT_TRUE(usage.cores);
   EXPECT_NEAR(*usage.cores, 2, 1e-9);
 }
@@ -98,6 +100,28 @@ TEST_F(UsageDeskTest, ALookOfLongAgoSaysNothingOfThePresent) {
   pass(seconds{1});
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_FALSE(answers_[0][0].cores) << "the second look was not answered";
+}
+
+TEST_F(UsageDeskTest, NothingIsSaidOfAShimThatHasNotAnsweredForLong) {
+  ask();
+  pass(UsageDesk::kOld * 2);
+  answers_.clear();
+  answers_at_once_ = false;
+  ask();
+  pass(seconds{1});
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_TRUE(answers_[0].empty()) << "its looks are of long ago";
+}
+
+TEST_F(UsageDeskTest, LooksThatComeTogetherAreOne) {
+  answers_at_once_ = false;
+  ask();
+  const Duration at = now_.time_since_epoch();
+  desk_->note(kFirst, {at, {seconds{1}, 300}, 100});
+  desk_->note(kFirst, {at + milliseconds{1}, {seconds{1} + milliseconds{10}, 300}, 100});
+  pass(seconds{1});
+  ASSERT_EQ(answers_.at(0).size(), 1u);
+  EXPECT_FALSE(answers_[0][0].cores) << "ten processors in one millisecond";
 }
 
 TEST_F(UsageDeskTest, AnAttemptThatIsOverIsForgotten) {

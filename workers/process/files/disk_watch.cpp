@@ -24,6 +24,9 @@ constexpr std::uint64_t kLeastFreeShare = 20;
 constexpr std::uint64_t kHarmlessPart = 16;
 /// Of one attempt, in one look.
 constexpr std::size_t kMostEntries = 200'000;
+/// Of one attempt, where somebody only wants to know.
+constexpr std::size_t kMostMeasured = 20'000;
+constexpr Duration kMeasureAtLeast = seconds{1};
 /// An attempt that has not ended by then will not: the next one is ended.
 constexpr Duration kEndsWithin = seconds{60};
 // In looks: an attempt that was ended has given its room back by then, and a claim of a worker that
@@ -64,6 +67,40 @@ void DiskWatch::add(const AttemptKey& key, std::filesystem::path checkpoints) {
 void DiskWatch::remove(const AttemptKey& key) {
   const std::lock_guard lock(mutex_);
   attempts_.erase(key);
+  measured_.erase(key);
+}
+
+void DiskWatch::measure() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (measured_at_ && boot_time() - *measured_at_ < kMeasureEvery) return;
+    measured_at_ = boot_time();
+    wanted_ = true;
+  }
+  changed_.notify_all();
+}
+
+std::uint64_t DiskWatch::bytes_of(const AttemptKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = measured_.find(key);
+  return found == measured_.end() ? 0 : found->second;
+}
+
+/// Ends with the watch, and before the next look where there are very many files.
+void DiskWatch::measure_all() {
+  const auto room = options_.look(options_.attempts);
+  if (!room) return;
+  std::unique_lock lock(mutex_);
+  const auto attempts = attempts_;
+  const Duration until = boot_time() + std::max(options_.every, kMeasureAtLeast);
+  for (const auto& [key, checkpoints] : attempts) {
+    if (quit_ || boot_time() > until) return;
+    lock.unlock();
+    const std::uint64_t bytes =
+        bytes_below(options_.attempts / name_of(key), room->device, kMostMeasured);
+    lock.lock();
+    if (attempts_.contains(key)) measured_[key] = bytes;
+  }
 }
 
 std::string DiskWatch::full() const {
@@ -80,7 +117,11 @@ void DiskWatch::work() {
     lock.unlock();
     look();
     lock.lock();
-    changed_.wait_for(lock, options_.every, [this] { return quit_; });
+    changed_.wait_for(lock, options_.every, [this] { return quit_ || wanted_; });
+    if (!std::exchange(wanted_, false)) continue;
+    lock.unlock();
+    measure_all();
+    lock.lock();
   }
 }
 

@@ -38,9 +38,11 @@ struct DiskVerdict {
 };
 
 /// Looks after the disks of a worker's attempts, on a thread of its own. Only when one of them has
-/// too little room are the attempts' folders measured.
+/// too little room, or when somebody wants to know, are the attempts' folders measured.
 class DiskWatch {
  public:
+  static constexpr Duration kMeasureEvery = std::chrono::seconds{10};
+
   /// Called on the watch's thread. `looked` comes after each look with too little room, with why
   /// nothing should be begun, and after the first one with enough again, with nothing.
   struct Listener {
@@ -55,6 +57,11 @@ class DiskWatch {
 
   void add(const AttemptKey& key, std::filesystem::path checkpoints);
   void remove(const AttemptKey& key);
+  /// Has the attempts' folders measured soon, unless that was done within kMeasureEvery.
+  void measure();
+  /// Blocks of the attempt's folder when it was measured last, of some ten thousand files at most;
+  /// 0: it was not.
+  std::uint64_t bytes_of(const AttemptKey& key) const;
   /// Why nothing should be begun at present; empty: there is room.
   std::string full() const;
 
@@ -72,6 +79,7 @@ class DiskWatch {
 
   void work();
   void look();
+  void measure_all();
   bool lacks_space(const DiskSpace& room) const;
   std::uint64_t least_free(const DiskSpace& room) const;
   void act(const std::filesystem::path& place, const DiskSpace& room);
@@ -86,6 +94,9 @@ class DiskWatch {
   std::map<AttemptKey, std::filesystem::path> attempts_;  ///< guarded, with their checkpoints
   std::string full_;                                      ///< guarded
   bool quit_ = false;                                     ///< guarded
+  bool wanted_ = false;                                   ///< guarded: to be measured
+  std::optional<Duration> measured_at_;                   ///< guarded
+  std::map<AttemptKey, std::uint64_t> measured_;          ///< guarded
   // Below belongs to the watch's thread.
   std::set<std::uint64_t> claimed_;  ///< devices on which others know what this worker takes
   std::optional<Ending> ending_;

@@ -68,6 +68,13 @@ Lease lease_in_time(int folder) {
   }
 }
 
+/// For an attempt whose folder is gone: its work is done, but its output cannot be read.
+void fail_without_output(AttemptResult& result) {
+  if (result.exit_code != 0 || result.kind != EndKind::exited || result.stopped) return;
+  result.kind = EndKind::folder_gone;
+  result.exit_code = kFolderLost;
+}
+
 }  // namespace
 
 ShimRun::ShimRun(ShimSetup setup, Order order)
@@ -442,11 +449,7 @@ AttemptResult ShimRun::result_to_leave() const {
   if (!is_removed(setup_.folder.get())) return left;
   left.reason += left.reason.empty() ? "" : "; ";
   left.reason += kFolderIsGone;
-  // Its work is done, but its output cannot be read.
-  if (left.exit_code == 0 && left.kind == EndKind::exited && !left.stopped) {
-    left.kind = EndKind::folder_gone;
-    left.exit_code = kFolderLost;
-  }
+  fail_without_output(left);
   return left;
 }
 

@@ -78,6 +78,28 @@ std::string tail_of(int folder, const char* log, std::size_t bytes) {
   return bytes == 0 ? "" : LogReader(folder, log).tail(bytes);
 }
 
+/// Adds to `end` how much the attempt has written, and the tails of it.
+void add_output(int folder, const AttemptResult& result, std::size_t tail_bytes,
+                ExecutionEnd& end) {
+  // A shim that was killed could not say how much there is.
+  const bool all = result.kind == EndKind::supervisor_killed || result.ended_ns == 0;
+  const auto most = [&](std::uint64_t written) { return all || written > 0 ? tail_bytes : 0; };
+  end.out_tail = tail_of(folder, kOutLog, most(result.out_bytes));
+  end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
+  end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
+  end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
+}
+
+/// Whether the shim may still come to a result.
+bool may_live(WatchedShim& watched) {
+  if (watched.lock) return is_locked(watched.lock.get());
+  // There is no file to tell it by: a living shim is reached by its socket before long.
+  if (watched.folder && is_removed(watched.folder.get())) return false;
+  const Duration now = boot_time();
+  if (watched.doubted_since == Duration::zero()) watched.doubted_since = now;
+  return now - watched.doubted_since < kDoubt;
+}
+
 }  // namespace
 
 ShimSupervisor::ShimSupervisor(ShimSupervisorOptions options, std::function<void(ShimNews)> tell)
@@ -381,16 +403,6 @@ void ShimSupervisor::end_overdue() {
   }
 }
 
-/// Whether the shim may still come to a result.
-bool ShimSupervisor::may_live(WatchedShim& watched) const {
-  if (watched.lock) return is_locked(watched.lock.get());
-  // There is no file to tell it by: a living shim is reached by its socket before long.
-  if (watched.folder && is_removed(watched.folder.get())) return false;
-  const Duration now = boot_time();
-  if (watched.doubted_since == Duration::zero()) watched.doubted_since = now;
-  return now - watched.doubted_since < kDoubt;
-}
-
 /// Result of an attempt whose shim left no result.
 AttemptResult ShimSupervisor::without_result(const WatchedShim& watched) const {
   AttemptResult result;
@@ -452,15 +464,7 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
   const auto found = watched_.find(key);
   if (found != watched_.end()) {
     const int folder = found->second.folder.get();
-    // A shim that was killed could not say how much there is.
-    const bool all = result.kind == EndKind::supervisor_killed || result.ended_ns == 0;
-    const auto most = [&](std::uint64_t written) {
-      return all || written > 0 ? options_.tail_bytes : 0;
-    };
-    end.out_tail = tail_of(folder, kOutLog, most(result.out_bytes));
-    end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
-    end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
-    end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
+    add_output(folder, result, options_.tail_bytes, end);
     // The shim itself ends after its result: it is reaped later, without a wait for it here.
     if (found->second.shim > 0) ending_.push_back(found->second.shim);
     if (found->second.channel) by_channel_.erase(found->second.channel.get());

@@ -124,7 +124,6 @@ class ShimSupervisor {
   void attach(const AttemptKey& key, WatchedShim& watched, Descriptor channel);
   void bound(WatchedShim& watched, const Order& order);
   void end_overdue();
-  bool may_live(WatchedShim& watched) const;
   void conclude(const AttemptKey& key);
   AttemptResult without_result(const WatchedShim& watched) const;
   void end_strays(WatchedShim& dead);

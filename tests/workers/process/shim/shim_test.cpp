@@ -154,7 +154,8 @@ TEST_F(ShimProgramTest, IsFoundByTheNameOfItsOrderAndTakesOrdersThatAreLines) {
   ASSERT_TRUE(wrong);
   EXPECT_TRUE(send_text(wrong.get(), "halt\n"));
   const std::string cut = heard(wrong);
-  EXPECT_EQ(cut, "shim " + std::to_string(shim) + "\nstarted\n") << "and then it is cut off";
+  EXPECT_EQ(cut, "shim " + std::to_string(shim) + "\nstarted\ntells usage\n")
+      << "and then it is cut off";
   const Descriptor right = connect_abstract(control_);
   EXPECT_TRUE(send_text(right.get(), "stop\n"));
   EXPECT_EQ(code_of(shim), 0);
@@ -224,7 +225,7 @@ TEST_F(ShimServerTest, MakesNoShimOfAnOrderThatIsNotWhole) {
   say("1.1", {lock.get(), theirs.get()});
   theirs.reset();
   EXPECT_GT(answer(), 0) << "the only one that is answered";
-  EXPECT_THAT(heard(ours), AllOf(StartsWith("shim "), EndsWith("\nstarted\n")))
+  EXPECT_THAT(heard(ours), AllOf(StartsWith("shim "), EndsWith("\nstarted\ntells usage\n")))
       << "and nobody else has kept the channel open";
   ASSERT_TRUE(result());
   EXPECT_EQ(result()->exit_code, 3);
