@@ -56,7 +56,8 @@ class Logs(ClientTest):
         self.api.on("GET", "/v1/jobs/12/tasks/3/log", self.part(0, "a\nb\nwi"),
                     self.part(6, "thout end", False))
         self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
-        self.assertEqual(self.succeed("logs", "12"), "12:3 | a\n12:3 | b\n12:3 | without end\n12:9 | c\n")
+        self.assertEqual(self.succeed("logs", "12"),
+                         "12:3 | a\n12:3 | b\n12:3 | without end\n12:9 | c\n")
         self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
         self.assertEqual(self.succeed("logs", "12", "--task", "9"), "c\n")
         done = self.assert_fails(2, ["--task", "3 or 0-9,12"], "logs", "12", "--task", "x")

@@ -76,10 +76,11 @@ class Logs(unittest.TestCase):
 
     def tasks_of_an_array(self, job):
         self.assertEqual(self.cluster.run("logs", job).stdout,
-                         "[1] 1\n[2] 1\n[2] 2\n[3] 1\n[3] 2\n[3] 3\n")
+                         "".join(f"{job}:{task} | {line}\n" for task, line in
+                                 ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3))))
         self.assertEqual(self.cluster.run("logs", job, "--task", "2").stdout, "1\n2\n")
         self.assertEqual(self.cluster.run("logs", job, "--task", "1,3", "--tail", 1).stdout,
-                         "[1] 1\n[3] 3\n")
+                         f"{job}:1 | 1\n{job}:3 | 3\n")
 
     def piece(self, job, query):
         client = json.loads((self.cluster.dir / "client.json").read_text())

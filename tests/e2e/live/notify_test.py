@@ -1,12 +1,15 @@
-"""Messages at the ends of jobs: receivers that fail, hang and redirect, and a node that is killed
-before it has sent."""
+"""Messages at the ends of jobs: receivers that fail, hang, redirect and have no certificate that
+counts, mail, and a node that is killed before it has sent."""
 
 import hashlib
 import hmac
 import http.server
 import json
 import os
+import pathlib
 import socketserver
+import ssl
+import tempfile
 import threading
 import time
 import unittest
@@ -83,6 +86,21 @@ def came_to(path):
     return [(headers, body) for at, headers, body in Receiver.came if at == path]
 
 
+def https_receiver(cluster):
+    """Its certificate is of an authority that no computer knows."""
+    keys = cluster.dir / "hook-keys"
+    cluster.run("pki", "init", keys, "--cluster", "hooks")
+    files = json.loads(cluster.run("pki", "issue", keys, "--node", "hook", "--host", "127.0.0.1",
+                                   "--json").stdout)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files["certificate"], files["key"])
+    server = Server(("127.0.0.1", 0), Receiver)
+    server.socket = context.wrap_socket(server.socket, server_side=True,
+                                        do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 class Messages(unittest.TestCase):
     def test_ends_are_told_whatever_receivers_do_and_after_a_kill(self):
         server = Server(("127.0.0.1", 0), Receiver)
@@ -92,9 +110,34 @@ class Messages(unittest.TestCase):
         with Cluster("notify.allow=127.0.0.1", "notify.retry=200ms", "notify.retry_longest=400ms",
                      "notify.timeout=1s", "notify.tries=3", nodes=1, masters=1) as cluster:
             self.hostile_receivers(cluster)
+            self.unknown_certificate(cluster)
             self.told_once(cluster)
             self.killed(cluster)
             self.refused(cluster)
+            self.assertEqual(came_to("/unsigned"), [])
+
+    def test_mail_is_sent_again_until_sendmail_takes_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            mailer = folder / "sendmail"
+            mailer.write_text(f"#!/bin/sh\ncat > {folder}/mail.$$ && echo \"$@\" >> {folder}/to\n"
+                              f"[ $(wc -l < {folder}/to) -gt 1 ]\n")
+            mailer.chmod(0o755)
+            with Cluster(f"notify.sendmail={mailer}", "notify.from=muster@example.org",
+                         "notify.retry=200ms", nodes=1, masters=1) as cluster:
+                job = self.submit(cluster, "exit 4", "--name", "-Bcc: all", "--notify",
+                                  "me@example.org")
+                cluster.wait_over([job])
+                cluster.wait_until("the mail", lambda: (folder / "to").exists() and len(
+                    (folder / "to").read_text().splitlines()) > 1, timeout=30)
+            self.assertEqual(set((folder / "to").read_text().splitlines()),
+                             {"-i -f muster@example.org -- me@example.org"})
+            first, second = (file.read_text() for file in folder.glob("mail.*"))
+            self.assertEqual(first, second)
+            head, _, body = first.partition("\n\n")
+            self.assertIn("To: me@example.org", head)
+            self.assertNotIn("Bcc", head)
+            self.assertIn(str(job), body)
 
     def submit(self, cluster, script, *flags):
         return int(cluster.shell(script, *SMALL, *flags))
@@ -103,6 +146,15 @@ class Messages(unittest.TestCase):
         """Their tries go on beside all that follows."""
         for path in ("/hangs", "/endless", "/circle", "/outside", "/closes", "/garbage"):
             self.submit(cluster, "true", "--notify", self.hook + path)
+
+    def unknown_certificate(self, cluster):
+        server = https_receiver(cluster)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.submit(cluster, "true", "--notify",
+                    f"https://127.0.0.1:{server.server_port}/unsigned")
+        cluster.wait_until("trouble", lambda: "messages to users fail"
+                           in cluster.run("status").stdout, timeout=60)
 
     def told_once(self, cluster):
         good = self.submit(cluster, "true", "--name", "fine", "--notify",
@@ -157,14 +209,14 @@ class Messages(unittest.TestCase):
         self.assertEqual(json.loads(came_to("/late")[0][1])["job"], job)
 
     def refused(self, cluster):
+        cluster.wait_until("the node answers again", lambda:
+                           cluster.run("status", check=False).returncode == 0, timeout=60)
         for address in ("https://169.254.169.254/s3cr3t", "http://8.8.8.8/s3cr3t",
                         "me@example.org"):
             done = cluster.run("submit", "--notify", address, "--", "true", check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertNotIn("s3cr3t", done.stderr)
             assert_golden(self, done.stderr, at="notify")
-        cluster.wait_until("trouble", lambda: "messages to users fail"
-                           in cluster.run("status").stdout, timeout=30)
         self.assertIn("given up", self.log(cluster))
         for path in ("/outside", "/hangs", "/endless"):
             self.assertNotIn(path, self.log(cluster))

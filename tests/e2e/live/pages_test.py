@@ -160,9 +160,9 @@ class Pages(unittest.TestCase):
         # Some of those that were stopped have written their line before.
         begun = [task["task"] for task in over["tasks"] if task["attempt"] > 0]
         self.assertEqual(lines, [line for task in begun
-                                 if (line := f"[{task}] out of {task}") in lines],
+                                 if (line := f"{job}:{task} | out of {task}") in lines],
                          "each once, in the order of the tasks")
-        self.assertLessEqual({f"[{task}] out of {task}" for task in done}, set(lines),
+        self.assertLessEqual({f"{job}:{task} | out of {task}" for task in done}, set(lines),
                              "all tasks are asked for, whether they have run or not")
 
 

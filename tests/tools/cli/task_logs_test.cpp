@@ -157,7 +157,7 @@ TEST(LogsCommand, OfSeveralTasksGoesOnAfterOneThatWroteNothing) {
   const FakeServer server({kNotFound, reply({0, "c", false})});
   const Ran ran = run(server, {"logs", "12", "--task", "3,9"});
   EXPECT_EQ(ran.exit_code, kFailed) << "something of what was asked for is not there";
-  EXPECT_EQ(ran.out, "[9] c\n");
+  EXPECT_EQ(ran.out, "12:9 | c\n");
   EXPECT_EQ(ran.err, "muster: nothing there\n");
   const FakeServer refuses({reply_of(403, R"({"error": {"code": "x", "message": "no"}})")});
   EXPECT_EQ(run(refuses, {"logs", "12", "--task", "3,9"}).exit_code, kFailed);
@@ -178,7 +178,7 @@ TEST(LogsCommand, TakesIndicesAsAnArrayHasThemButNoBound) {
 TEST(LogsCommand, OfAJobReadsTheTasksThatHaveBegun) {
   const FakeServer server({details("running", 2, task(0, "pending", 0) + "," + task(1, "running")),
                            reply({0, "b\n", false})});
-  EXPECT_EQ(run(server, {"logs", "12"}).out, "[1] b\n");
+  EXPECT_EQ(run(server, {"logs", "12"}).out, "12:1 | b\n");
   EXPECT_EQ(asked(server).size(), 2U);
   const FakeServer alone({details("running", 1, task(0, "running")), reply({0, "b\n", false})});
   EXPECT_EQ(run(alone, {"logs", "12"}).out, "b\n");
@@ -314,7 +314,7 @@ TEST(LogsCommand, AsksForTheRangeOfTheTasksThatItFollows) {
   const FakeServer server({details("completed", 9, task(2, "finished") + "," + task(5, "finished")),
                            reply({0, "a\n", false}), reply({2, "", false}),
                            reply({0, "b\n", false}), reply({2, "", false})});
-  EXPECT_EQ(run(server, {"logs", "12", "--task", "2,5", "-f"}).out, "[2] a\n[5] b\n");
+  EXPECT_EQ(run(server, {"logs", "12", "--task", "2,5", "-f"}).out, "12:2 | a\n12:5 | b\n");
   EXPECT_EQ(asked(server).front(), "GET /v1/jobs/12?limit=4&after=1");
 }
 
