@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -194,12 +195,6 @@ std::vector<std::size_t> circle_in(const AfterGraph& waits_for) {
   return {};
 }
 
-/// "12:soon": where no job has it as its name, a condition was meant.
-bool has_unknown_end(std::string_view job) {
-  const std::size_t colon = job.rfind(':');
-  return colon != std::string_view::npos && parse_whole(job.substr(0, colon)).has_value();
-}
-
 /// Jobs of a submission by their names.
 using JobNames = std::map<std::string, std::vector<std::size_t>, std::less<>>;
 
@@ -223,13 +218,17 @@ PlacedAfter placed_after(std::string_view job, const JobNames& names, std::size_
                         "its place, as \"#{}\", or name it otherwise",
                         job, named->second.front() + 1)};
   }
-  if (named == names.end() && has_unknown_end(job)) {
-    return {{},
-            fmt::format("\"{:.60}\" is a job's number with a condition that there is not: behind "
-                        "it stands :ok, :any or :fail",
-                        job)};
-  }
   if (named == names.end()) {
+    const std::size_t colon = job.rfind(':');
+    const bool has_condition =
+        colon != std::string_view::npos &&
+        (parse_whole(job.substr(0, colon)) || names.contains(job.substr(0, colon)));
+    if (has_condition) {
+      return {{},
+              fmt::format("\"{:.60}\": \"{:.20}\" is no condition; they are ok, any, fail and "
+                          "start, and index behind them",
+                          job, job.substr(colon + 1))};
+    }
     return {{},
             fmt::format("\"{:.60}\" is the name of no job of this submission; jobs of another "
                         "one go by their numbers",
@@ -263,6 +262,25 @@ void check_after(const JobRequest& request, const Report& report) {
   if (request.after.empty()) return;
   if (request.service) {
     return report("after", "is for jobs that end: a service waits for no other job");
+  }
+  std::map<std::string_view, std::set<std::pair<AfterEnd, bool>>> ends;
+  for (const std::string& text : request.after) {
+    const AfterText parsed = parse_after(text);
+    ends[parsed.job].emplace(parsed.end, parsed.by_index);
+  }
+  for (const auto& [job, wanted] : ends) {
+    const auto has = [&, &all = wanted](AfterEnd end, bool by_index) {
+      return all.contains({end, by_index});
+    };
+    // Tasks of a job that has failed may have completed, but not those of one that has completed
+    // have failed.
+    const bool never =
+        (has(AfterEnd::ok, false) && has(AfterEnd::fail, false)) ||
+        (has(AfterEnd::fail, true) && (has(AfterEnd::ok, false) || has(AfterEnd::ok, true)));
+    if (!never) continue;
+    report("after", fmt::format("names \"{:.60}\" with :ok and with :fail, which never come true "
+                                "together: :any goes by either end",
+                                job));
   }
   const auto by_index = std::count_if(request.after.begin(), request.after.end(),
                                       [](const auto& each) { return parse_after(each).by_index; });

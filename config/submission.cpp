@@ -67,6 +67,9 @@ SubmittedAs submitted_as(const SubmissionView& submission, std::uint64_t tasks) 
   if (const JobId first = submission.job.again_of; first.valid()) {
     said.others.push_back({kResubmittedFrom, std::to_string(first.value)});
   }
+  if (submission.job.every.empty() && submission.job.recurs.valid()) {
+    said.others.push_back({kRunOf, std::to_string(submission.job.recurs.value)});
+  }
   return said;
 }
 

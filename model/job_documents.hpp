@@ -60,6 +60,8 @@ constexpr OthersKey others_than() {
 
 /// The further key of a job that is a resubmission: the number of the job before it.
 inline constexpr const char* kResubmittedFrom = "resubmitted_from";
+/// Likewise, of a run of a recurring job: the number of that one.
+inline constexpr const char* kRunOf = "run_of";
 
 /// The request that a job was submitted with, by its keys: those that matter to every job, and
 /// those that were given besides.

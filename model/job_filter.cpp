@@ -13,6 +13,7 @@ bool JobSieve::takes(const FilteredJob& job) const {
   // A job of which too many tasks failed was cancelled for that, and is shown as failed.
   const bool failed = job.failed || job.outcome == JobOutcome::failed;
   if (filter_.failed && !failed && !job.is_part) return false;
+  if (filter_.state && job.state != filter_.state && !job.is_part) return false;
   if (filter_.exit_code && (!job.outcome || job.exit_code != filter_.exit_code)) return false;
   if (filter_.outcome) {
     const bool counts_as_failed = *filter_.outcome == JobOutcome::failed && failed;

@@ -7,6 +7,7 @@
 
 #include "model/event.hpp"
 #include "model/name_pattern.hpp"
+#include "model/shown_states.hpp"
 #include "model/view_fields.hpp"
 
 namespace muster {
@@ -20,6 +21,7 @@ struct JobFilter {
   bool failed = false;                      ///< it has failed, or a task of it has for good
   std::optional<JobOutcome> outcome{};      ///< how it ended; nothing: also if it has not
   std::optional<std::int32_t> exit_code{};  ///< of a job that is over
+  std::optional<ShownState> state{};        ///< of a job that is not over; nothing: any
 
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };
@@ -32,6 +34,7 @@ void fields(auto& a, Like<JobFilter> auto& v) {
   a("failed", v.failed);
   a("outcome", v.outcome);
   a("exit_code", v.exit_code);
+  a("state", v.state);
 }
 
 /// A job, or a part of one, as far as a filter asks for it.
@@ -43,6 +46,7 @@ struct FilteredJob {
   std::optional<JobOutcome> outcome{};
   std::optional<std::int32_t> exit_code{};
   bool is_part = false;  ///< of a job that is not over: a task of another part may have failed
+  std::optional<ShownState> state{};  ///< of one that is not over
 };
 
 /// A filter made ready for many jobs. Of a job in parts it lets a part pass where the whole job

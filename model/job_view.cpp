@@ -30,6 +30,10 @@ JobView view_of(const Job& job) {
   for (const AfterJob& after : job.after) {
     view.after.push_back({after.job, after.end, after.by_index});
   }
+  view.again_of = job.again_of;
+  // A recurring job names its newest run there.
+  view.recurs = !job.every.empty();
+  if (!view.recurs) view.run_of = job.recurs;
   if (const ServiceSpec* service = job.service()) view.revision = service->revision;
   return view;
 }

@@ -108,11 +108,40 @@ struct JobView {
   std::optional<ElasticView> elastic{};
   std::uint32_t revision = 0;
   std::vector<AfterView> after{};
+  JobId again_of{};
+  JobId run_of{};
+  bool recurs = false;
   std::optional<SubmissionView> submission{};  ///< only of a job that was asked for alone
   JobPlace place{};
   std::optional<double> cpu_s{};
   std::optional<double> peak_mib{};
 };
+
+/// The later members: how it ended, to whom it belongs, and what it has used.
+void fields_of_story(auto& a, Like<JobView> auto& v) {
+  a(inside("failure"), v.failure);
+  a(later("reason",
+          "of a job that is not over, why tasks of it wait (a page of its tasks alone says "
+          "this, not a list); else why it failed, was refused or ended"),
+    v.reason);
+  a(or_null("master", "the master that has it; null where no master does"), v.master);
+  a(inside("to"), v.to);
+  a(inside("to_site"), v.to_site);
+  a(later("elastic",
+          "of an elastic job, between which bounds it runs and how far it is; null: it is not "
+          "elastic"),
+    v.elastic);
+  a(if_any("revision", "of a service, which of its revisions the job is"), v.revision);
+  a(later("after", "the jobs that have to be over before it begins, or had to be"), v.after);
+  a(if_any("again_of", "the job that it is a resubmission of"), v.again_of);
+  a(if_any("run_of", "the recurring job that it is a run of"), v.run_of);
+  a(inside("recurs"), v.recurs);
+  a(inside("submission"), v.submission);
+  a(inside("place"), v.place);
+  a(later("cpu_s", "processor time of all its attempts that have ended; null: not known"), v.cpu_s);
+  a(later("peak_mib", "the most memory that one of these held, in MiB; null: not known"),
+    v.peak_mib);
+}
 
 void fields(auto& a, Like<JobView> auto& v) {
   a(always("job", "id"), v.job);
@@ -165,25 +194,7 @@ void fields(auto& a, Like<JobView> auto& v) {
     v.exit_code);
   a(later("failed_task", "lowest index of a task that has failed; null where no task has"),
     v.failed_task);
-  a(inside("failure"), v.failure);
-  a(later("reason",
-          "of a job that is not over, why tasks of it wait (a page of its tasks alone says "
-          "this, not a list); else why it failed, was refused or ended"),
-    v.reason);
-  a(or_null("master", "the master that has it; null where no master does"), v.master);
-  a(inside("to"), v.to);
-  a(inside("to_site"), v.to_site);
-  a(later("elastic",
-          "of an elastic job, between which bounds it runs and how far it is; null: it is not "
-          "elastic"),
-    v.elastic);
-  a(if_any("revision", "of a service, which of its revisions the job is"), v.revision);
-  a(later("after", "the jobs that have to be over before it begins, or had to be"), v.after);
-  a(inside("submission"), v.submission);
-  a(inside("place"), v.place);
-  a(later("cpu_s", "processor time of all its attempts that have ended; null: not known"), v.cpu_s);
-  a(later("peak_mib", "the most memory that one of these held, in MiB; null: not known"),
-    v.peak_mib);
+  fields_of_story(a, v);
 }
 
 /// Why a task waits or was refused.

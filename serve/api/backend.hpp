@@ -83,8 +83,18 @@ struct LogQuery {
   bool raw = false;            ///< the bytes themselves instead of a document
 };
 
-/// Which jobs a listing shows.
-enum class JobState : std::uint8_t { active, over, all };
+/// Which jobs a listing shows: those that are not over, the others, all, or those that are not over
+/// and stand so (ShownState).
+enum class JobState : std::uint8_t {
+  active,
+  over,
+  all,
+  waiting,
+  starting,
+  running,
+  held,
+  stopping
+};
 constexpr auto words_of(JobState) {
   return words_as_spelt<JobState>();
 }

@@ -31,6 +31,10 @@ JobFilter filter_of(const Query& query) {
 std::string put_list(const Query& query, View& what) {
   what.state = named<JobState>(query.text("state")).value_or(JobState::active);
   what.filter = filter_of(query);
+  if (what.state > JobState::all) {
+    what.filter.state = named<ShownState>(query.text("state"));
+    what.state = JobState::active;
+  }
   what.sort = named<JobSort>(query.text("sort")).value_or(JobSort::submitted);
   if (!NamePattern::is_valid(what.filter.name)) {
     return fmt::format("name: has at most {} bytes besides its stars", NamePattern::kMostBytes);

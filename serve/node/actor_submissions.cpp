@@ -170,6 +170,23 @@ void note_owners(const std::vector<SubmitVerdict>& verdicts, const std::vector<s
   }
 }
 
+/// Why a job cannot be submitted again that is not, or not all, with the masters.
+Answer not_submitted_again(const FoundJob& found, JobId job, const ClusterConfig& config) {
+  if (found.all_answered && found.over_at_site && !found.waits_at && found.masters.empty()) {
+    return refusal(409, "not known",
+                   "job " + std::to_string(job.value) +
+                       " was over before a master had it, and its site does not keep how "
+                       "it was submitted: submit it anew");
+  }
+  if (found.all_answered && (found.over_at_site ? !found.waits_at : !found.masters.empty())) {
+    return refusal(409, "not known",
+                   "not every task of job " + std::to_string(job.value) +
+                       " is known to a master: submit it anew");
+  }
+  if (found.masters.empty()) return not_found(found, job, config);
+  return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
+}
+
 }  // namespace
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
@@ -260,13 +277,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
 /// Of a job that is not, or not all, with the masters.
 void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
   find_job(places(), job, 0, [this, job, reply](const FoundJob& found) {
-    if (found.all_answered && (found.over_at_site ? !found.waits_at : !found.masters.empty())) {
-      return reply(refusal(409, "not known",
-                           "not every task of job " + std::to_string(job.value) +
-                               " is known to a master: submit it anew"));
-    }
-    if (found.masters.empty()) return reply(not_found(found, job, config_));
-    reply(refusal(503, "unreachable", "not every part of the cluster can be reached at present"));
+    reply(not_submitted_again(found, job, config_));
   });
 }
 

@@ -241,35 +241,12 @@ void JobLooks::find_users(const std::vector<JobId>& jobs,
   const auto look = std::make_shared<JobsLook>();
   ask_for_jobs(look, JobsQuestion::parts_of(jobs),
                [this, look, done = std::move(done)](bool, const merge::Jobs& parts) {
-                 const auto users = std::make_shared<Users>();
-                 std::vector<JobId> may_recur;
+                 Users users;
                  for (const JobView& part : parts) {
-                   users->emplace(part.job, KnownJob{part.user});
-                   const bool waits_alone = part.master.empty() && !part.over && part.after.empty();
-                   if (waits_alone) may_recur.push_back(part.job);
+                   users.emplace(part.job, KnownJob{part.user, part.recurs && !part.over});
                  }
-                 const bool all = asks_.silent(look->masters, look->sites).empty();
-                 find_recurring(std::move(may_recur), users,
-                                [users, done, all] { done(*users, all); });
+                 done(users, asks_.silent(look->masters, look->sites).empty());
                });
-}
-
-/// Only the answer about a single job says when it recurs: one is asked for after the other.
-void JobLooks::find_recurring(std::vector<JobId> jobs, const std::shared_ptr<Users>& users,
-                              std::function<void()> done) {
-  if (jobs.empty()) return done();
-  const JobId job = jobs.back();
-  jobs.pop_back();
-  ask_for_lists(asks_.system, asks_.sites, asks_.timeout, JobsQuestion::parts_of({job}),
-                [this, jobs = std::move(jobs), users, done, job](Answers<JobsView> sites) mutable {
-                  for (const merge::Jobs& list : lists(std::move(sites))) {
-                    for (const JobView& part : list) {
-                      const bool recurs = part.submission && !part.submission->job.every.empty();
-                      if (part.job == job && recurs && !part.over) users->at(job).recurs = true;
-                    }
-                  }
-                  find_recurring(std::move(jobs), users, std::move(done));
-                });
 }
 
 /// Asks for the next piece of the page.

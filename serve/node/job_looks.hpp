@@ -55,8 +55,6 @@ class JobLooks {
   struct JobLook;
   void ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
                     std::function<void(bool any_master, merge::Jobs)> use);
-  void find_recurring(std::vector<JobId> jobs, const std::shared_ptr<Users>& users,
-                      std::function<void()> done);
   void add_jobs(const std::shared_ptr<JobsLook>& look);
   void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
   void add_tasks(const std::shared_ptr<JobLook>& look);

@@ -287,6 +287,7 @@ Jobs jobs(const ListedPage& page, bool over_only, bool complete) {
 void sift(Jobs& list, const JobFilter& filter) {
   std::erase_if(list, [&](const JobView& job) {
     if (filter.failed && job.failed == 0 && job.state != ShownState::failed) return true;
+    if (filter.state && job.state != filter.state) return true;
     if (filter.exit_code && (!is_over(job) || job.exit_code != filter.exit_code)) return true;
     return filter.outcome && (!is_over(job) || job.state != shown(*filter.outcome));
   });

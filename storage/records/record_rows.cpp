@@ -6,7 +6,7 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
                failed, width, done, confined, replicas, settled, progressed_at, failed_update,
-               last_revision, wanted, leaving, awaiting] = in;
+               last_revision, wanted, leaving, awaiting, started] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -17,6 +17,7 @@ void put(record::JobRow::Builder out, const JobRow& in) {
   static_cast<void>(wanted);
   static_cast<void>(leaving);
   static_cast<void>(awaiting);
+  static_cast<void>(started);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));

@@ -127,6 +127,26 @@ TEST(AfterKeys, RefuseNamesThatAreNotThereOrTwice) {
   EXPECT_THAT(fault({{"2024", ""}, {"b", R"(["2024"])"}}), IsGoldenAt("/jobs/1/after"));
 }
 
+TEST(AfterKeys, RefuseConditionsThatThereAreNot) {
+  for (const char* after : {R"("a:done")", R"("12:foo")", R"("a:index:any")"}) {
+    EXPECT_THAT(test::message_of(job_requests_from_json(body_of({{"a", ""}, {"b", after}}), "body"),
+                                 ConfigError::invalid),
+                IsGoldenAt("/jobs/1/after"))
+        << after;
+  }
+}
+
+TEST(AfterKeys, RefuseEndsOfAJobThatExcludeEachOther) {
+  const auto with = [](const char* after) {
+    return job_requests_from_json(body_of({{"a", ""}, {"b", after}}), "body");
+  };
+  EXPECT_THAT(test::message_of(with(R"(["a", "a:fail"])"), ConfigError::invalid),
+              IsGoldenAt("/jobs/1/after"));
+  EXPECT_FALSE(with(R"(["a:ok", "a:fail:index"])"));
+  EXPECT_TRUE(with(R"(["a:fail", "a:ok:index"])")) << "some tasks of a failed job have completed";
+  EXPECT_TRUE(with(R"(["a:start", "a:fail"])"));
+}
+
 TEST(AfterKeys, RefuseJobsThatWaitForEachOther) {
   const auto fault = [](const Pipeline& jobs) {
     return test::message_of(job_requests_from_json(body_of(jobs), "body"), ConfigError::invalid);

@@ -36,6 +36,18 @@ TEST(JobSieve, GoesByUserNameAndTimeOfSubmission) {
   EXPECT_FALSE(JobSieve({.until = at_s(100)}).takes(job_of_ann()));
 }
 
+TEST(JobSieve, GoesByHowAJobStandsThatIsNotOver) {
+  const JobSieve held(JobFilter{.state = ShownState::held});
+  FilteredJob job = job_of_ann();
+  job.state = ShownState::held;
+  EXPECT_TRUE(held.takes(job));
+  job.state = ShownState::running;
+  EXPECT_FALSE(held.takes(job));
+  EXPECT_FALSE(held.takes(over(JobOutcome::completed)));
+  job.is_part = true;
+  EXPECT_TRUE(held.takes(job)) << "the whole job is asked about once more";
+}
+
 TEST(JobSieve, TellsFailedJobsFromOthers) {
   const JobSieve failed(JobFilter{.failed = true});
   EXPECT_TRUE(failed.takes(over(JobOutcome::failed)));

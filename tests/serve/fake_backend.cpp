@@ -207,7 +207,7 @@ Json jobs_document(const View& what, std::uint64_t tick) {
     if (!listed(entry, what)) continue;
     if (out["jobs"].size() >= what.limit) {
       const JobId last{out["jobs"].back()["job"].get<std::uint64_t>()};
-      out["next"] = to_text({what.state == JobState::over, {Instant{}, last}});
+      out["next"] = to_text(JobCursor{what.state == JobState::over, {Instant{}, last}});
       break;
     }
     out["jobs"].push_back(std::move(entry));

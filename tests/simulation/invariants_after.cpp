@@ -52,7 +52,7 @@ bool Invariants::is_met_now(const Submission& waiting, std::size_t before, After
 }
 
 /// A job begins when all are over as they have to be that it waits for, when its time has come and
-/// its user does not hold it, and no sooner.
+/// nobody holds it, and no sooner.
 void Invariants::check_begun(const Submission& submission) {
   const Wish& wish = *submission.wish;
   for (const auto& [before, end] : wish.after) {
@@ -126,7 +126,7 @@ void Invariants::check_told(const Submission& submission) {
                      name_of(*submission.outcome), name_of(*outcome)));
 }
 
-/// A job expires no sooner than a clock of those who have it shows its deadline.
+/// No job expires before a clock of those who have it shows its deadline.
 void Invariants::check_expired(NodeKind kind, std::uint32_t index, JobId job) {
   for (const Submission& submission : users_.submissions()) {
     if (submission.job != job) continue;

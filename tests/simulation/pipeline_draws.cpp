@@ -9,7 +9,7 @@
 namespace muster::ring {
 namespace {
 
-/// Pipelines come within this time, and the times of their jobs are as far apart at the most.
+/// Time in which pipelines come; those of their jobs are as far apart at the most.
 constexpr double kPipelines_s = 1500;
 /// The longest from the time of a job to its deadline.
 constexpr double kDeadline_s = 2400;
@@ -54,8 +54,8 @@ Job draw_pipeline_job(Rng& rng, const std::string& token) {
   return job;
 }
 
-/// Adds jobs of its pipeline that it waits for. A fan opens behind the first job; jobs that close
-/// it are drawn, too.
+/// Draws the jobs of its pipeline that the job waits for. A fan opens behind the first job; jobs
+/// that close it are drawn, too.
 void draw_conditions(Rng& rng, const PlaceInPipeline& at, Wish& wish) {
   constexpr std::uint64_t kMost = 4;
   const auto add = [&](std::size_t before, AfterEnd end) {

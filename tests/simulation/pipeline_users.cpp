@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration kAnswerWait = std::chrono::seconds{15};
 constexpr Duration kOnceMore = std::chrono::seconds{12};
-/// From one look of a user at jobs that wait for resubmissions to the next.
+/// Pause between two looks for jobs that wait for a resubmission.
 constexpr Duration kLook = std::chrono::minutes{1};
 /// Resubmissions of a job before its user gives up what waits for it.
 constexpr std::size_t kMostAgain = 8;

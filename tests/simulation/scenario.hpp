@@ -90,7 +90,7 @@ struct Bounds {
   std::uint32_t waiting = 100'000;  ///< jobs of a site that no master has yet
 };
 
-/// A wish of a user about a pipeline that is submitted.
+/// An order of a user about a pipeline.
 struct PipelineOrder {
   Instant at;
   std::size_t wish = 0;  ///< one of its wishes

@@ -32,7 +32,7 @@ class Users {
   const std::vector<Submission>& submissions() const { return submissions_; }
   /// Every wish has been answered, and nothing is held any more.
   bool content() const;
-  /// The master has confirmed that it holds the job, and nobody has asked it to let go since.
+  /// The master has confirmed that it holds the job, and its user has not asked it to let go since.
   bool holds(std::uint32_t master, JobId job) const { return holds_.contains({master, job}); }
   /// The same of an instance that is to be drained, for good.
   bool drained(InstanceId instance) const { return drained_.contains(instance); }

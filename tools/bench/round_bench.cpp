@@ -48,8 +48,8 @@ enum class Shapes : std::uint8_t {
 /// queue.
 class Cell {
  public:
-  /// `constraints`: of all jobs as many different ones, each of which every type meets; 0: jobs
-  /// have no constraint.
+  /// `constraints`: of all jobs as many different ones, each of which every type meets; 0: no
+  /// constraint.
   Cell(const std::string& policy, bool rents, Shapes shapes = Shapes::forty,
        std::uint64_t constraints = 0)
       : rents_(rents), shapes_(shapes), constraints_(constraints) {

@@ -36,8 +36,10 @@ void add_graph(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "graph", "Show a job's pipeline: the jobs that it waits for, and those that wait for it");
   command->add_option("job", options->job, "id of any of its jobs")->required()->check(is_id());
-  command->add_flag("--dot", options->dot, "a picture for Graphviz: | dot -Tsvg > pipeline.svg");
+  CLI::Option* dot = command->add_flag("--dot", options->dot,
+                                       "a picture for Graphviz: | dot -Tsvg > pipeline.svg");
   add_client_options(*command, options->client);
+  dot->excludes(command->get_option("--json"));
   command->callback([options, &exit_code] { exit_code = show_graph(*options); });
 }
 

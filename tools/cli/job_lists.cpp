@@ -201,7 +201,8 @@ void add_job_lists(CLI::App& app, int& exit_code) {
   list->command = "jobs";
   CLI::App* jobs = app.add_subcommand(
       "jobs", "List jobs: those that are not over, then the others, the newest first");
-  jobs->add_option("--state", list->state, "active, over or all")
+  jobs->add_option("--state", list->state,
+                   "active, over or all; or those of the active ones that stand so")
       ->check(CLI::IsMember(choices_of<api::JobState>()))
       ->capture_default_str();
   add_filters(*jobs, *list);

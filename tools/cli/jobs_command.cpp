@@ -205,8 +205,11 @@ void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std
   CLI::App* command = app.add_subcommand(options->verb, meaning);
   add_job_choice(*command, options->choice);
   if (words.verb == "cancel") {
-    command->add_flag("--pipeline", options->pipelines,
-                      "with each job that is named all jobs of its pipeline");
+    CLI::Option* pipeline = command->add_flag(
+        "--pipeline", options->pipelines, "with each job that is named all jobs of its pipeline");
+    for (const char* choice : {"--all", "--user", "--name", "--state"}) {
+      pipeline->excludes(command->get_option(choice));
+    }
   }
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = order_each(*options); });

@@ -55,11 +55,14 @@ std::string dot_text(const std::string& text) {
 }  // namespace
 
 void JobGraph::add(const JobView& job) {
-  const auto [row, is_new] = jobs_.insert_or_assign(
-      job.job,
-      Row{job.name, std::string(shown_word(job.state)), is_over(job), job.after, job.submitted});
-  if (!is_new) return;
-  for (const AfterView& after : row->second.after) followers_[after.job].insert(job.job);
+  // A job that is read twice may wait for another one by then: for a resubmission.
+  if (const auto known = jobs_.find(job.job); known != jobs_.end()) {
+    for (const AfterView& after : known->second.after) followers_[after.job].erase(job.job);
+  }
+  jobs_.insert_or_assign(job.job, Row{job.name, std::string(shown_word(job.state)), is_over(job),
+                                      job.after, job.submitted, job.again_of});
+  for (const AfterView& after : job.after) followers_[after.job].insert(job.job);
+  if (job.again_of.valid()) again_[job.again_of].insert(job.job);
 }
 
 std::set<JobId> JobGraph::connected() const {
@@ -74,9 +77,12 @@ std::set<JobId> JobGraph::connected() const {
     };
     if (const auto row = jobs_.find(job); row != jobs_.end()) {
       for (const AfterView& after : row->second.after) visit(after.job);
+      if (row->second.again_of.valid()) visit(row->second.again_of);
     }
-    if (const auto next = followers_.find(job); next != followers_.end()) {
-      for (const JobId follower : next->second) visit(follower);
+    for (const auto* links : {&followers_, &again_}) {
+      const auto next = links->find(job);
+      if (next == links->end()) continue;
+      for (const JobId other : next->second) visit(other);
     }
   }
   return found;
@@ -122,9 +128,10 @@ JobGraph::Pipeline JobGraph::pipeline() const {
       const std::vector<AfterView>& after = jobs_.at(follower).after;
       const auto conditions = std::count_if(after.begin(), after.end(),
                                             [&](const AfterView& one) { return one.job == job; });
-      std::size_t& left = open.at(follower);
-      left -= static_cast<std::size_t>(conditions);
-      if (left == 0) next.insert(follower);
+      const auto left = open.find(follower);
+      if (left == open.end()) continue;
+      left->second -= std::min(left->second, static_cast<std::size_t>(conditions));
+      if (left->second == 0) next.insert(follower);
     }
   }
   return found;
@@ -142,7 +149,10 @@ std::string JobGraph::text() const {
   TextTable table({{"JOB", true}, {"NAME"}, {"STATE"}, {"AFTER"}});
   for (const JobId job : found.jobs) {
     const Row& row = jobs_.at(job);
-    table.add_row({std::to_string(job.value), row.name, row.state, text_of(row.after)});
+    const std::string after = row.again_of.valid() && row.after.empty()
+                                  ? fmt::format("instead of {}", row.again_of.value)
+                                  : text_of(row.after);
+    table.add_row({std::to_string(job.value), row.name, row.state, after});
   }
   for (const JobId job : found.unknown) {
     table.add_row({std::to_string(job.value), "-", "not known any more", "-"});
@@ -162,6 +172,10 @@ std::string JobGraph::dot() const {
     text += fmt::format("  j{0} [label=\"{0}\\nnot known any more\"];\n", job.value);
   }
   for (const JobId job : found.jobs) {
+    if (const JobId first = jobs_.at(job).again_of; first.valid()) {
+      text += fmt::format("  j{} -> j{} [style=dashed, label=\"resubmitted\"];\n", first.value,
+                          job.value);
+    }
     for (const AfterView& after : jobs_.at(job).after) {
       text += fmt::format("  j{} -> j{}", after.job.value, job.value);
       const std::string condition = condition_of(after);
@@ -185,6 +199,7 @@ std::string JobGraph::json() const {
     }
     jobs.push_back(
         {{"job", job.value}, {"name", row.name}, {"state", row.state}, {"after", after}});
+    if (row.again_of.valid()) jobs.back()["again_of"] = row.again_of.value;
   }
   for (const JobId job : found.unknown) unknown.push_back(job.value);
   const Json document = {{"job", root_.value}, {"jobs", jobs}, {"unknown", unknown}};

@@ -41,6 +41,7 @@ class JobGraph {
     bool over = false;
     std::vector<AfterView> after{};
     std::optional<Instant> submitted{};
+    JobId again_of{};  ///< not valid: it is no resubmission
   };
   struct Pipeline {
     std::vector<JobId> jobs{};     ///< in order
@@ -53,6 +54,7 @@ class JobGraph {
   JobId root_;
   std::map<JobId, Row> jobs_;
   std::map<JobId, std::set<JobId>> followers_;
+  std::map<JobId, std::set<JobId>> again_;  ///< resubmissions of each
 };
 
 }  // namespace muster::client

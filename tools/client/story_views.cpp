@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/rounded_text.hpp"
+#include "tools/client/usage_views.hpp"
 
 namespace muster::client {
 namespace {

@@ -138,6 +138,10 @@ std::string submission_text(const SubmittedAs& said) {
       parts.push_back("resubmitted from job " + value);
       continue;
     }
+    if (key == kRunOf) {
+      parts.push_back("run of job " + value);
+      continue;
+    }
     // An elastic job is shown with its widths anyhow.
     if (key != "elastic") parts.push_back(key + " " + value);
   }

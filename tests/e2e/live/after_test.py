@@ -191,6 +191,9 @@ class Times(unittest.TestCase):
             self.assertEqual([over[int(job)]["state"] for job in (soon, never, long)],
                              ["completed", "expired", "expired"])
             self.assertIn("deadline", over[int(long)]["reason"])
+            listed = cluster.ask("jobs", "--state", "held")["jobs"]
+            self.assertEqual({job["job"] for job in listed}, {int(held), int(behind)})
+            self.assertEqual(cluster.ask("jobs", "--state", "running")["jobs"], [])
             for job in (held, behind):
                 self.assertEqual(cluster.job(job)["state"], "held")
                 cluster.run("release", job)

@@ -103,7 +103,8 @@ TEST(Reference, says_types_bounds_and_defaults) {
   expect_row("GET /v1/jobs",
              "| `limit` | whole number from 1 to 10000 | `100` | most entries of the answer |");
   expect_row("GET /v1/jobs",
-             "| `state` | `active`, `over`, `all` | `\"active\"` | state of the jobs to list |");
+             "| `state` | `active`, `over`, `all`, `waiting`, `starting`, `running`, `held`, "
+             "`stopping` | `\"active\"` | state of the jobs to list |");
   expect_row("GET /v1/jobs/{id}/tasks/{index}/log",
              "| `index` | whole number |  | index of the task in its job |");
   expect_row("Job", "| `elastic.unit` | text or null | unit of done and whole |");

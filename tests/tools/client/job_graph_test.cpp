@@ -86,5 +86,19 @@ TEST(JobGraph, IsWholeWhenAllThatItWaitsForIsThereAndOlderJobsFollow) {
   EXPECT_FALSE(graph.is_whole_behind(unsaid));
 }
 
+TEST(JobGraphTest, AResubmissionBelongsToItsPipeline) {
+  JobGraph graph(JobId{13});
+  JobView first = job_of(12, "prep");
+  first.state = ShownState::failed;
+  JobView again = job_of(14, "prep");
+  again.again_of = JobId{12};
+  graph.add(again);
+  graph.add(job_of(13, "train", {on(12)}));
+  graph.add(first);
+  EXPECT_THAT(graph.text(), IsGolden());
+  EXPECT_THAT(graph.dot(), IsGolden());
+  EXPECT_EQ(json::parse(graph.json())["jobs"].back()["again_of"], 12);
+}
+
 }  // namespace
 }  // namespace muster::client
