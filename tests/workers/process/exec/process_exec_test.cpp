@@ -31,6 +31,15 @@ constexpr const char* kUntilStopped = "while :; do sleep 0.05; done";
 class ProcessExecTest : public ::testing::Test {
  protected:
   ProcessExecTest() : options_(test::process_options(files_.folder())) {}
+  /// Its tasks would go on for ever.
+  ~ProcessExecTest() override {
+    if (!executor_) return;
+    for (std::uint64_t task = 1; task <= 4; ++task) executor_->stop(TaskId{task}, 1);
+    host_.run_until([&] {
+      return host_.count("left") + host_.count("finished") + host_.count("failed") >=
+             host_.count("started");
+    });
+  }
 
   /// Starts the executor with a task that runs.
   void start(const TaskOrder& order = script(1, kUntilStopped)) {
