@@ -14,7 +14,7 @@ from fixture import assert_golden
 def row(job, task, cores, memory_mib, **more):
     return {"job": job, "task": task, "attempt": 1, "name": "sweep", "user": "ann",
             "instance": 3, "instance_type": "c7i.large",
-            "asked": {"cpus": 2, "memory_gib": 4, "gpus": 0}, "running_s": 125.0,
+            "asked": {"cpu": 2, "memory": 4, "gpu": 0}, "running_s": 125.0,
             "cores": cores, "cpu_s": 61.5, "memory_mib": memory_mib, "peak_mib": 310.2,
             "disk_mib": None, **more}
 
@@ -46,7 +46,7 @@ class Top(ClientTest):
         self.assert_fails(2, ["--sort"], "top", "--sort", "age")
 
     def test_gpus_and_disks_have_columns_where_there_are_any(self):
-        asked = {"cpus": 2, "memory_gib": 4, "gpus": 1}
+        asked = {"cpu": 2, "memory": 4, "gpu": 1}
         self.on(page(row(12, 0, 0.25, 300, asked=asked, disk_mib=17.5)))
         head = self.succeed("top").splitlines()[1].split()
         self.assertIn("GPUS", head)
@@ -69,7 +69,7 @@ class Top(ClientTest):
         lines = self.succeed("top", "--limit", "300").splitlines()
         self.assertEqual(len(lines), 302)
         self.assertIn("--limit 300", lines[0])
-        self.assertEqual(self.queries(), ["limit=250", "limit=50&after=250"])
+        self.assertEqual(self.queries(), ["limit=250", "limit=51&after=250"])
 
     def test_a_page_may_be_empty_though_others_follow(self):
         self.on(page(after="1"), page(row(12, 0, 1, 1)))
