@@ -57,5 +57,12 @@ TEST(UsageCursorTest, AnotherTextIsNoPlace) {
   }
 }
 
+TEST(UsageTest, SumsStopAtTheLongestTimeThatThereIs) {
+  Usage sum{Duration::max() - std::chrono::seconds{1}, 5};
+  sum.add({std::chrono::hours{1}, 3});
+  EXPECT_EQ(sum.cpu, Duration::max());
+  EXPECT_EQ(sum.peak_bytes, 5u);
+}
+
 }  // namespace
 }  // namespace muster
