@@ -138,7 +138,7 @@ std::vector<CounterpartsAsked> CounterpartAnswers::put_present(
     }
     TasksOver over{each.job};
     if (row != nullptr) {
-      // As many as the site knows of: nothing is looked at.
+      // Of one that the site knows as it is no task is looked at.
       const bool is_new = each.from > 0 || each.ended != row->ended();
       if (is_new && looks > kMostLooks) return past;
       if (is_new) looks += row->tasks.size();

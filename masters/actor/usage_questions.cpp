@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "masters/view/attempt_views.hpp"
 #include "masters/view/running_page.hpp"
 
 namespace muster {
@@ -11,9 +12,8 @@ namespace {
 
 void put_row(const AttemptUsage& said, TaskUsageView& row) {
   row.cores = said.cores;
-  if (said.so_far.cpu > Duration::zero()) row.cpu_s = to_seconds(said.so_far.cpu);
+  cell::put_usage(row, said.so_far);
   if (said.memory_bytes > 0) row.memory_mib = mib_of(said.memory_bytes);
-  if (said.so_far.peak_bytes > 0) row.peak_mib = mib_of(said.so_far.peak_bytes);
   if (said.disk_bytes > 0) row.disk_mib = mib_of(said.disk_bytes);
 }
 
@@ -49,9 +49,9 @@ void UsageQuestions::ask(const UsageQuestion& wanted, PartAnswer<UsageView> answ
                                   "too many questions for the usage of tasks wait: ask again in a "
                                   "second"));
   }
-  const Instant now = host_.stamp();
+  const Instant now = host_.now();
   forget_old(now);
-  cell::RunningPage found = cell::running_page(master_, wanted, now);
+  cell::RunningPage found = cell::running_page(master_, wanted, host_.stamp());
   Page page{std::move(found.view), wanted.user};
   std::set<InstanceId> on;
   for (std::size_t i = 0; i < found.tasks.size(); ++i) {
@@ -71,7 +71,6 @@ void UsageQuestions::ask(const UsageQuestion& wanted, PartAnswer<UsageView> answ
   });
 }
 
-/// Of a worker that is asked once more, the answer to an earlier question counts no longer.
 void UsageQuestions::forget_old(Instant now) {
   while (!order_.empty() && (now - order_.front().first >= kFresh || now < order_.front().first)) {
     const auto [at, instance] = order_.front();
@@ -83,20 +82,23 @@ void UsageQuestions::forget_old(Instant now) {
   }
 }
 
-/// True: the page is to wait for the worker.
+/// True: the page is to wait for the worker. One that has not answered in time may have lost the
+/// question, and is asked anew; an answer to the earlier one counts no longer.
 bool UsageQuestions::put_or_ask(InstanceId instance, std::uint64_t number, Page& page,
                                 Instant now) {
-  auto found = asked_.find(instance);
+  const auto found = asked_.find(instance);
   if (found != asked_.end() && found->second.said) {
     put_all(*found->second.said, page.rows, page.view);
     return false;
   }
-  if (found == asked_.end()) {
+  if (found == asked_.end() || now - found->second.at >= UsageQuestion::kWait) {
     if (!ask_(instance, {last_question_ + 1})) return false;
-    found = asked_.emplace(instance, Asked{++last_question_, now}).first;
+    Asked& anew = asked_[instance];
+    anew.number = ++last_question_;
+    anew.at = now;
     order_.emplace_back(now, instance);
   }
-  found->second.pages.insert(number);
+  asked_[instance].pages.insert(number);
   return true;
 }
 
@@ -113,7 +115,7 @@ void UsageQuestions::hear(const UsageAnswer& answer) {
     if (page->second.unanswered.empty()) finish(page);
   }
   // One that comes late is of no use to others, and forget_old() has passed it.
-  if (host_.stamp() - found->second.at >= kFresh) asked_.erase(found);
+  if (host_.now() - found->second.at >= kFresh) asked_.erase(found);
 }
 
 void UsageQuestions::finish(Pages::iterator page) {

@@ -116,6 +116,22 @@ TEST_F(UsageQuestionsTest, AWorkerIsAskedOnceForAllWhoAskTogether) {
   EXPECT_EQ(asked_usage_.size(), 2u);
 }
 
+TEST_F(UsageQuestionsTest, AWorkerThatDoesNotAnswerIsAskedAnewThoughSomebodyAlwaysWaits) {
+  run_one();
+  ask();
+  system_.run_until_s(101);
+  ask();
+  EXPECT_EQ(asked_usage_.size(), 1u);
+  system_.run_until_s(102);
+  ASSERT_EQ(views_.size(), 1u) << "the second one waits still";
+  ask();
+  EXPECT_EQ(asked_usage_.size(), 2u);
+  answer(usage_of(1));
+  ASSERT_EQ(views_.size(), 3u);
+  EXPECT_EQ(views_[1].tasks.at(0).cores, 0.5);
+  EXPECT_EQ(views_[2].tasks.at(0).cores, 0.5);
+}
+
 TEST_F(UsageQuestionsTest, AUserHasAPartOfThePages) {
   run_one();
   UsageQuestion wanted;
