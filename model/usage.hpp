@@ -23,7 +23,8 @@ struct Usage {
   /// Another attempt, which did not run beside these: times add up, to 292 years at the most, and
   /// the highest peak counts.
   void add(const Usage& other) {
-    cpu += std::min(other.cpu, Duration::max() - cpu);
+    cpu = std::max(cpu, Duration::zero());
+    cpu += std::clamp(other.cpu, Duration::zero(), Duration::max() - cpu);
     peak_bytes = std::max(peak_bytes, other.peak_bytes);
   }
 

@@ -62,6 +62,12 @@ TEST(UsageTest, SumsStopAtTheLongestTimeThatThereIs) {
   sum.add({std::chrono::hours{1}, 3});
   EXPECT_EQ(sum.cpu, Duration::max());
   EXPECT_EQ(sum.peak_bytes, 5u);
+  // A damaged record may say anything.
+  sum.cpu = Duration::min();
+  sum.add({std::chrono::seconds{1}, 3});
+  EXPECT_EQ(sum.cpu, std::chrono::seconds{1});
+  sum.add({Duration::min(), 3});
+  EXPECT_EQ(sum.cpu, std::chrono::seconds{1});
 }
 
 }  // namespace
