@@ -118,19 +118,24 @@ void FolderRemover::run() {
     const InstanceId instance = queue_.front();
     queue_.pop_front();
     lock.unlock();
-    // The folder goes last: as long as it is there, the next remover sees to the other, too.
-    if (host_.outside) {
-      const fs::path other = host_.outside(instance);
-      remove(instance, other);
-      std::error_code has_others;
-      fs::remove(other.parent_path(), has_others);
-    }
-    const bool is_gone = remove(instance, MachineFolder::of(dir_, instance).path()) &&
+    // The folder goes last: as long as it is there, the next remover sees to the others, too.
+    const bool is_gone = remove_outside(instance) &&
+                         remove(instance, MachineFolder::of(dir_, instance).path()) &&
                          remove(instance, leaving(instance));
-    // It is tried again by the next remover.
     if (!is_gone) kept_.insert(instance);
     lock.lock();
   }
+}
+
+/// Removes the folder that the machine has outside its own. False: it is there still.
+bool FolderRemover::remove_outside(InstanceId instance) {
+  if (!host_.outside) return true;
+  const fs::path folder = host_.outside(instance);
+  if (!remove(instance, folder)) return false;
+  // Goes with the last of them.
+  std::error_code has_others;
+  fs::remove(folder.parent_path(), has_others);
+  return true;
 }
 
 /// Until it is not there any more, or this is to end. False: it is there still.

@@ -39,6 +39,7 @@ class FolderRemover {
 
  private:
   void run();
+  bool remove_outside(InstanceId instance);
   bool remove(InstanceId instance, const std::filesystem::path& folder);
   std::deque<InstanceId> left() const;
   std::filesystem::path leaving(InstanceId instance) const;
