@@ -11,30 +11,35 @@
 // actor, in the name of the instance that its certificate says and of no other.
 
 namespace muster {
+namespace {
+
+/// The oldest question is forgotten: its answer counts as unasked, as one to nothing.
+template <class Question>
+void keep(std::deque<Question>& open, const Question& asked) {
+  if (open.size() == AskedQuestions::kMaxOpen) open.pop_front();
+  open.push_back(asked);
+}
+
+}  // namespace
 
 void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes) {
   const std::lock_guard lock(mutex_);
-  // The oldest question is forgotten: its answer counts as unasked, as one to nothing.
-  if (logs_.size() == kMaxOpen) logs_.pop_front();
-  logs_.emplace_back(number, max_bytes);
+  keep(logs_, {number, max_bytes});
 }
 
 void AskedQuestions::asked_for_samples(std::uint64_t sample_round) {
   const std::lock_guard lock(mutex_);
-  if (askings_.size() == kMaxOpen) askings_.pop_front();
-  askings_.push_back(sample_round);
+  keep(askings_, sample_round);
 }
 
 void AskedQuestions::asked_about_command(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (commands_.size() == kMaxOpen) commands_.pop_front();
-  commands_.push_back(number);
+  keep(commands_, number);
 }
 
 void AskedQuestions::asked_for_usage(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (usages_.size() == kMaxOpen) usages_.pop_front();
-  usages_.push_back(number);
+  keep(usages_, number);
 }
 
 bool AskedQuestions::answers(const UsageAnswer& answer) {

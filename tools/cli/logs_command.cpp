@@ -323,7 +323,6 @@ int follow(std::list<JobLogs>& jobs, LogLabels labels) {
   int exit_code = kDone;
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
-    Duration took{};
     bool more = false;
     for (JobLogs& each : jobs) {
       if (each.done()) continue;
@@ -333,8 +332,8 @@ int follow(std::list<JobLogs>& jobs, LogLabels labels) {
       }
       more |= !each.done();
     }
-    took = std::chrono::steady_clock::now() - begin;
     if (!more) break;
+    const Duration took = std::chrono::steady_clock::now() - begin;
     // Looks at a job of n tasks cost the masters O(n): the pause grows with how long a look takes.
     std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }

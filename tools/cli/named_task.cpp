@@ -3,29 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 
 #include "config/array_indices.hpp"
+#include "config/numbers.hpp"
 
 namespace muster::cli {
-namespace {
-
-std::optional<std::uint64_t> whole_number(std::string_view digits) {
-  std::uint64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, value);
-  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(value) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<NamedTask> named_task(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const auto job = whole_number(text.substr(0, colon));
+  const auto job = parse_whole(text.substr(0, colon));
   if (!job) return std::nullopt;
   if (colon == std::string_view::npos) return NamedTask{*job};
-  const auto task = whole_number(text.substr(colon + 1));
+  const auto task = parse_whole(text.substr(colon + 1));
   return task ? std::optional(NamedTask{*job, *task}) : std::nullopt;
 }
 
@@ -42,7 +32,7 @@ CLI::Validator is_task() {
 
 std::optional<NamedTasks> named_tasks(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const auto job = whole_number(text.substr(0, colon));
+  const auto job = parse_whole(text.substr(0, colon));
   if (!job) return std::nullopt;
   if (colon == std::string_view::npos) return NamedTasks{*job};
   std::string tasks(text.substr(colon + 1));

@@ -13,11 +13,6 @@
 namespace muster::client {
 namespace {
 
-/// Before a sum that lacks the part of one who does not answer.
-std::string_view at_least_if(bool lacks) {
-  return lacks ? "at least " : "";
-}
-
 /// Kinds of idleness in the order in which an instance passes them; others come behind.
 std::vector<FigureView> by_kind(std::vector<FigureView> idle) {
   const auto place = [](const FigureView& one) {
@@ -37,7 +32,7 @@ std::string view(const CostAnswer& cost, const std::string& by) {
                  // By hand and not by toupper(), which depends on the locale.
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   TextTable table({{head}, {"COST", true}});
-  const std::string at_least(at_least_if(!cost.silent.empty()));
+  const std::string at_least(least(cost.silent.empty()));
   if (by == "instance") {
     // The cost of an instance includes its boot and idle time: the rows are the bill, and add up to
     // it.
@@ -65,7 +60,7 @@ std::string view(const TodayAnswer& today) {
     table.add_row({name, usd_text(usd)});
     sum += usd;
   }
-  table.add_row({"total", std::string(at_least_if(!today.silent.empty())) + usd_text(sum)});
+  table.add_row({"total", std::string(least(today.silent.empty())) + usd_text(sum)});
   std::string text = table.text() + "Costs of tasks since " + time_text(today.since) + ".\n";
   for (const SilentView& one : today.silent) text += silence_text(one) + "\n";
   return text;

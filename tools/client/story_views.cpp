@@ -47,10 +47,6 @@ std::string attempt_line(const AttemptView& attempt) {
   return text + fmt::format(", {}: {}\n", usd_text(attempt.usd), attempt.why);
 }
 
-}  // namespace
-
-namespace {
-
 TextTable attempt_table(bool measured) {
   std::vector<TextTable::Column> columns{{"TASK", true}, {"ATTEMPT", true}, {"INSTANCE", true},
                                          {"TYPE"},       {"MARKET"},        {"STARTED"},

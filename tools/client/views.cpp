@@ -74,11 +74,6 @@ std::string length_text(double seconds) {
   return duration_text(from_seconds(seconds));
 }
 
-/// Before a figure that lacks the part of one who does not answer.
-std::string_view least(bool complete) {
-  return complete ? "" : "at least ";
-}
-
 /// Tasks that have to end for the job to do so: of an elastic one, as many as it is wide.
 std::uint64_t tasks_of(const JobView& job) {
   if (!job.elastic) return job.tasks;
@@ -181,6 +176,10 @@ std::string caps_text(const StatusView& status) {
 }
 
 }  // namespace
+
+std::string_view least(bool complete) {
+  return complete ? "" : "at least ";
+}
 
 std::string job_head(const JobPage& page) {
   const JobView& job = page.job;

@@ -22,6 +22,9 @@ std::string_view shown_word(E value) {
   return is_known ? name_of(value) : std::string_view("unknown (a later version)");
 }
 
+/// "at least ", before a figure that lacks the part of one who does not answer; else nothing.
+std::string_view least(bool complete);
+
 /// A table of jobs, page by page.
 class JobTable {
  public:

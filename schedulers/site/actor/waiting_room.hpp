@@ -30,8 +30,7 @@ struct WaitingPair {
   JobId other;
   JobId instead{};       ///< it waits for this one in its place from now on; not valid: for no job
   bool started = false;  ///< the other one has, and nothing more is known
-  bool unheard =
-      false;  ///< `instead` holds not from now on, but once it hears that the other failed
+  bool unheard = false;  ///< not from now on, but once it hears that the other failed
 
   /// Puts that into the record of the job.
   void put_in(std::vector<AfterJob>& after) const;
