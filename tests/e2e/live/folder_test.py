@@ -119,8 +119,9 @@ class Moves(unittest.TestCase):
             cluster.wait_over([int(cluster.shell("true"))])
             running = [cluster.keeper(), *cluster.nodes()]
             # The mistake: it is not taken down before.
-            # By rm, as the node may be removing folders of ended instances there.
-            subprocess.run(["rm", "-rf", cluster.dir], check=True)
+            # Again where the node, which still runs, makes a file in it meanwhile.
+            cluster.wait_until("its folder is away", lambda: subprocess.run(
+                ["rm", "-rf", cluster.dir], stderr=subprocess.DEVNULL).returncode == 0)
             (cluster.place / "copy").rename(cluster.dir)
             cluster.wait_until("all of it is gone",
                                lambda: not any(os.path.exists(f"/proc/{pid}") for pid in running))

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import cluster as c
@@ -85,9 +86,11 @@ class ByUsers(unittest.TestCase):
                          [f"{closed}/mine"])
 
     def test_instances_and_up_say_what_holds(self):
-        self.says("x-ann", "true")
+        job = self.cluster.run("submit", "-q", "--user", "x-ann", "--", "sleep", "60").stdout.strip()
+        self.cluster.wait_until("it runs", lambda: self.cluster.job(job)["running"] == 1)
         kinds = {one["isolation"] for one in self.cluster.ask("instances")["instances"]
                  if one["connected"]}
+        self.cluster.run("cancel", job)
         self.assertEqual(kinds, {"uid"})
         said = self.cluster.run("up", "--dir", self.cluster.dir).stdout
         self.assertIn(f"the users {FIRST}-{FIRST + 9}", said)
@@ -130,7 +133,14 @@ class ByNamespaces(unittest.TestCase):
         return self.muster("logs", job).stdout.split()
 
     def kinds(self):
+        """Of the instances while a task runs: without one they end within half a second."""
+        job = self.muster("submit", "-q", "--", "sleep", "60").stdout.strip()
+        until = time.monotonic() + 60
+        while not json.loads(self.muster("job", job, "--json").stdout)["running"]:
+            self.assertLess(time.monotonic(), until, "it does not run")
+            time.sleep(0.1)
         listed = json.loads(self.muster("instances", "--json").stdout)["instances"]
+        self.muster("cancel", job)
         return {one["isolation"] for one in listed if one["connected"]}
 
     # As a task can reach: by path, or through a process of the cluster.
