@@ -115,7 +115,45 @@ struct Claims::Fold {
     const TaskRow& task = *state.find(e.task);
     const JobRow& job = state.job(task.job);
     if (task.target != kNoSlot || job.held_by_user || job.terminal_outcome) return;
-    if (c.is_bounded_wait(task.reason)) wait_of(job, e.task, task.reason);
+    if (c.is_bounded_wait(task.reason)) {
+      wait_of(job, e.task, task.reason);
+    } else {
+      lost(task);
+    }
+  }
+  void operator()(const TaskUnassigned& e) {
+    if (state.find(e.task)->phase == TaskPhase::assigned) lost(*state.find(e.task));
+  }
+  void operator()(const TaskFailed& e) {
+    if (!e.for_good) lost(*state.find(e.task));
+  }
+  void operator()(const InstanceGone& e) {
+    const InstanceRow& gone = *state.find(e.instance);
+    const auto is_left = [&](Slot slot) {
+      const Slot target = state.task(slot).target;
+      return target == gone.slot || target == kNoSlot;
+    };
+    for (Slot slot : gone.occupants) {
+      if (is_left(slot)) lost(state.task(slot));
+    }
+    for (Slot slot : gone.planned) {
+      if (state.task(slot).phase == TaskPhase::assigned) lost(state.task(slot));
+    }
+  }
+  void operator()(const JobReleased& e) {
+    const JobRow& job = *state.find(e.job);
+    if (!job.terminal_outcome) join(job, state.task(job.tasks.front()).id);
+  }
+  /// The task is to wait again. While room is kept for one job after the other no round may come
+  /// to this one, so that nothing would refuse it: it would have no place among those that wait,
+  /// however early it came.
+  void lost(const TaskRow& task) {
+    const JobRow& job = state.job(task.job);
+    if (!job.terminal_outcome && !job.held_by_user) join(job, task.id);
+  }
+  void join(const JobRow& job, TaskId task) {
+    if (c.book_.waits.empty()) return;
+    wait_of(job, task, {RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0});
   }
   void operator()(const JobFinished& e) {
     const JobRow& job = *state.find(e.job);

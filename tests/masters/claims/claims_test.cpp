@@ -5,6 +5,8 @@
 namespace muster {
 namespace {
 
+using ::testing::ElementsAre;
+
 class ClaimsTest : public test::MasterPartsTest {
  protected:
   ClaimsTest() {
@@ -39,6 +41,67 @@ TEST_F(ClaimsTest, ATaskOfAJobOnHoldDoesNot) {
   happen(JobHeld{JobId{1}});
   leave();
   EXPECT_EQ(facts().claims.wait_of(JobId{1}), nullptr);
+}
+
+/// Job 2 waits for room, and job 1 runs on instance 0.
+class LostPlaceTest : public ClaimsTest {
+ protected:
+  LostPlaceTest() {
+    ready(0);
+    submit(1);
+    submit(2);
+    run(1, 0);
+  }
+  void refuse_the_other() { happen(TaskRefused{TaskId{2}, kNoInstance}); }
+  bool waits() const { return facts().claims.wait_of(JobId{1}) != nullptr; }
+  std::vector<JobId> due() const {
+    const Instant later = at_s(0) + std::chrono::hours{1};
+    return facts().claims.due(state(), {later, {}}, 9);
+  }
+};
+
+TEST_F(LostPlaceTest, AJobWhoseInstanceGoesWaitsBeforeThoseThatCameAfterIt) {
+  refuse_the_other();
+  happen(InstanceGone{InstanceId{0}});
+  ASSERT_EQ(task(1).phase, TaskPhase::pending);
+  EXPECT_THAT(due(), ElementsAre(JobId{1}, JobId{2})) << "and no round has refused it";
+}
+
+TEST_F(LostPlaceTest, AJobThatMayBePlacedAtOnceWaitsForNoRoom) {
+  happen(InstanceGone{InstanceId{0}});
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(LostPlaceTest, AJobWhoseTaskIsTriedAgainWaits) {
+  refuse_the_other();
+  happen(TaskFailed{TaskId{1}, 1, ""});
+  EXPECT_TRUE(waits());
+}
+
+TEST_F(LostPlaceTest, AJobThatHasEndedDoesNotWait) {
+  refuse_the_other();
+  TaskFailed failed{TaskId{1}, 1, ""};
+  failed.for_good = true;
+  happen(failed);
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(LostPlaceTest, AJobThatIsReleasedWaitsInItsPlace) {
+  happen(TaskFailed{TaskId{1}, 1, ""});
+  happen(JobHeld{JobId{1}});
+  refuse_the_other();
+  EXPECT_FALSE(waits());
+  happen(JobReleased{JobId{1}});
+  EXPECT_THAT(due(), ElementsAre(JobId{1}, JobId{2}));
+}
+
+TEST_F(LostPlaceTest, AJobThatHasAPlaceElsewhereDoesNotWait) {
+  refuse_the_other();
+  ready(1);
+  assign(1, 1);
+  happen(InstanceGone{InstanceId{0}});
+  EXPECT_EQ(task(1).phase, TaskPhase::assigned);
+  EXPECT_FALSE(waits());
 }
 
 }  // namespace

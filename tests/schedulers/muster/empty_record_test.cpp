@@ -95,7 +95,7 @@ TEST(EmptyInstances, are_remembered_by_another_policy_that_was_given_the_memory)
   ASSERT_TRUE(other->load_state(memory, cluster.view()));
   EXPECT_EQ(other->save_state(cluster.state()), memory);
   Rng rng(1);
-  Budget budget;
+  Budget budget(0);
   cluster.let_pass(std::chrono::seconds{1200});
   EXPECT_EQ(other->decide(cluster.view(), rng, budget).releases.size(), 1U);
 }
@@ -158,6 +158,23 @@ TEST(RoundsOnceAPeriod, leave_what_comes_free_under_a_cap_to_those_that_wait) {
   const Plan plan = cluster.ask();
   EXPECT_TRUE(plan.releases.empty());
   EXPECT_EQ(plan.places.size(), 1U);
+}
+
+TEST(RoundsOnceAPeriod, plan_between_two_for_a_job_that_room_is_kept_for) {
+  Cluster cluster(slow(), "muster,eager=false,at_once,keep=0,period_s=3000");
+  cluster.cap(2);
+  cluster.submit(job(1));
+  cluster.round();
+  cluster.submit(job(2));
+  cluster.let_pass(-kRound + std::chrono::seconds{60});
+  ASSERT_TRUE(cluster.ask().places.empty()) << "a task that comes waits for the regular round";
+  ClusterView view = cluster.view();
+  view.turn = JobId{2};
+  Rng rng(1);
+  Budget budget(0);
+  const Plan plan = cluster.policy().decide(view, rng, budget);
+  ASSERT_EQ(plan.places.size(), 1U) << "the room is kept for a few rounds only";
+  EXPECT_EQ(plan.places.front().task, TaskId{2});
 }
 
 TEST(PricesOfWork, keep_tasks_that_slow_each_other_from_crowding_a_large_instance) {
