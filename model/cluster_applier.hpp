@@ -271,8 +271,8 @@ struct ClusterState::Applier {
     }
     // Tasks of an array share their demands, so that the shape of the one before is this one's.
     const bool as_before = index > 0 && spec.demands.shares_with(job.job.tasks[index - 1].demands);
-    row.shape = as_before ? s.join_shape(s.tasks_[job.tasks.back()].shape)
-                          : s.intern_shape(spec.demands, job.job.constraint);
+    row.shape = as_before ? s.shapes_.join(s.tasks_[job.tasks.back()].shape)
+                          : s.shapes_.intern(*s.catalog_, spec.demands, job.job.constraint);
     job.tasks.push_back(slot);
     // The first max_running tasks may run at once; each later one waits for a TaskReleased. Those
     // of an elastic job wait for a JobResized.

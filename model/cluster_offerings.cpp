@@ -12,7 +12,11 @@ std::vector<Slot> ClusterState::repriced_by(const OfferingChange& change) const 
   if (!type) return slots;
   const auto found = by_offering_.find({*type, change.offering.market, change.offering.zone});
   if (found == by_offering_.end()) return slots;
-  for (Slot slot = found->second.first(); slot != kNoSlot;
+  // Of most changes the news is how many instances are free.
+  const OfferingRow* known = offerings_.find(found->first);
+  const bool at_other_price = known == nullptr || known->price != change.offering.price;
+  if (!at_other_price && found->second.otherwise == 0) return slots;
+  for (Slot slot = found->second.rows.first(); slot != kNoSlot;
        slot = instances_[slot].same_offering.next) {
     if (instances_[slot].price != change.offering.price) slots.push_back(slot);
   }
@@ -20,8 +24,10 @@ std::vector<Slot> ClusterState::repriced_by(const OfferingChange& change) const 
 }
 
 void ClusterState::change_offering(const OfferingChange& change) {
-  if (!is_news(change)) return;
-  for (Slot slot : repriced_by(change)) {
+  // Nothing changes, which the table says from now on.
+  if (!is_news(change)) return offerings_.apply(change, *catalog_, 0);
+  const std::vector<Slot> repriced = repriced_by(change);
+  for (Slot slot : repriced) {
     InstanceRow& row = instances_[slot];
     // Taken out at the old price and counted again at the new one.
     uncount_instance(row);
@@ -32,7 +38,12 @@ void ClusterState::change_offering(const OfferingChange& change) {
     count_instance(row);
   }
   const auto type = catalog_->find(change.offering.type);
-  offerings_.apply(change, *catalog_, type ? sums_.count(*type, change.offering.market) : 0);
+  if (type) {
+    const auto found = by_offering_.find({*type, change.offering.market, change.offering.zone});
+    if (found != by_offering_.end()) found->second.otherwise = 0;
+  }
+  const std::uint32_t had = type ? sums_.count(*type, change.offering.market) : 0;
+  offerings_.apply(change, *catalog_, had, !repriced.empty());
 }
 
 std::optional<std::uint32_t> left_of(const ClusterState& state, const OfferingRow& offering) {
@@ -62,14 +73,22 @@ void ClusterState::uncount_instance(const InstanceRow& row) {
   if (!row.released) sums_.open_capacity -= capacity;
 }
 
+bool ClusterState::is_priced_otherwise(const InstanceRow& row) const {
+  const OfferingRow* known = offerings_.find(row.offering());
+  return known == nullptr || known->price != row.price;
+}
+
 void ClusterState::list_instance(Slot slot) {
-  by_offering_[instances_[slot].offering()].append(instances_, slot);
+  OfOffering& of = by_offering_[instances_[slot].offering()];
+  of.rows.append(instances_, slot);
+  of.otherwise += is_priced_otherwise(instances_[slot]);
 }
 
 void ClusterState::unlist_instance(Slot slot) {
   const auto found = by_offering_.find(instances_[slot].offering());
-  found->second.remove(instances_, slot);
-  if (found->second.size() == 0) by_offering_.erase(found);
+  found->second.rows.remove(instances_, slot);
+  found->second.otherwise -= is_priced_otherwise(instances_[slot]);
+  if (found->second.rows.size() == 0) by_offering_.erase(found);
 }
 
 }  // namespace muster

@@ -280,7 +280,7 @@ void ClusterState::Applier::operator()(const JobFinished& e) {
     MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
     drop_target(done);
     leave_phase(done);
-    s.leave_shape(done.shape);
+    s.shapes_.leave(*s.catalog_, done.shape);
     s.classes_.leave(done.cls);
     s.task_slots_.erase(done.id);
     s.free_tasks_.push_back(slot);
@@ -308,7 +308,7 @@ void ClusterState::derive() {
     work_.widths += job.width;
     for (Slot slot : job.tasks) {
       const TaskRow& task = tasks_[slot];
-      ++shapes_[task.shape.value].tasks;
+      shapes_.join(task.shape);
       classes_.join(task.cls);
       ++applier.count(task.phase);
       job.held += task.phase == TaskPhase::held;
@@ -333,6 +333,28 @@ void ClusterState::derive() {
     count_instance(row);
     for (Slot slot : row.planned) sums_.committed += tasks_[slot].planned.amount;
     for (Slot slot : row.occupants) sums_.used += tasks_[slot].held.amount;
+  }
+}
+
+void ClusterState::derive_shapes() {
+  shapes_.settle(*catalog_);
+  for (const JobRow& row : jobs()) {
+    const Job& job = row.job;
+    ShapeId stored{}, present{};
+    for (std::size_t i = 0; i < row.tasks.size(); ++i) {
+      TaskRow& task = tasks_[row.tasks[i]];
+      // Tasks of an array share their demands.
+      const bool as_before = i > 0 && task.shape == stored &&
+                             job.tasks[i].demands.shares_with(job.tasks[i - 1].demands);
+      stored = task.shape;
+      if (!as_before) {
+        present = shapes_.present(*catalog_, stored, job.tasks[i].demands, job.constraint);
+      } else if (present != stored) {
+        shapes_.join(present);
+        shapes_.leave(*catalog_, stored);
+      }
+      task.shape = present;
+    }
   }
 }
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,12 +14,12 @@
 
 #include "model/catalog.hpp"
 #include "model/class_table.hpp"
-#include "model/constraint.hpp"
 #include "model/enum_words.hpp"
 #include "model/event.hpp"
 #include "model/offering_table.hpp"
 #include "model/price_steps.hpp"
 #include "model/resource_sum.hpp"
+#include "model/shape_table.hpp"
 #include "model/slot_list.hpp"
 
 namespace muster {
@@ -329,14 +328,14 @@ class ClusterState {
   std::vector<Slot> repriced_by(const OfferingChange& change) const;
   /// The classes that tasks have, and those that some had last.
   const ClassTable& classes() const { return classes_; }
-  const Shape& shape(ShapeId id) const { return shapes_[id.value].shape; }
+  const Shape& shape(ShapeId id) const { return shapes_[id]; }
   /// Shapes have ids below this one.
   std::size_t shape_count() const { return shapes_.size(); }
   /// Which of all that ever were the shape of that id is; 0: no task has one of that id. A cache by
   /// shape has to compare it: an id is used again when no task has its shape.
-  std::uint64_t shape_made(ShapeId id) const { return shapes_[id.value].made; }
+  std::uint64_t shape_made(ShapeId id) const { return shapes_.made(id); }
   /// Rises whenever a shape comes or goes.
-  std::uint64_t shape_changes() const { return shape_changes_; }
+  std::uint64_t shape_changes() const { return shapes_.changes(); }
   /// Demand of the task on an instance of the type; null when it may not run on that family.
   /// The job's constraint is not asked: a catalog may change under a task that runs.
   const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
@@ -350,14 +349,15 @@ class ClusterState {
   struct Applier;
   friend struct StateSnapshotAccess;
 
-  /// A shape that tasks have in common.
-  struct ShapeRow {
-    Shape shape;              ///< empty while no task has it
-    std::uint32_t tasks = 0;  ///< how many have it; derived
-    std::uint64_t made = 0;   ///< see shape_made(); derived
+  /// The instances of an offering.
+  struct OfOffering {
+    SlotList<InstanceRow, &InstanceRow::same_offering> rows;
+    std::size_t otherwise = 0;  ///< of them at another price than the offering's
   };
 
   void change_offering(const OfferingChange& change);
+  /// The instance was asked for at another price than that of its offering.
+  bool is_priced_otherwise(const InstanceRow& row) const;
   void count_instance(const InstanceRow& row);
   void uncount_instance(const InstanceRow& row);
   /// Puts the instance last among those of its offering.
@@ -367,18 +367,10 @@ class ClusterState {
   void derive();
   /// As derive(), of the shapes whose tasks have been counted.
   void derive_shapes();
-  /// The shape of a task that comes.
-  ShapeId intern_shape(const Demands& demands, const std::string& constraint);
-  /// One more task has the shape, which another has already.
-  ShapeId join_shape(ShapeId id);
-  /// A task that had the shape is gone.
-  void leave_shape(ShapeId id);
   Resources nominal_demand(ShapeId id) const {
     const std::vector<FamilyDemand>& entries = shape(id).demands.entries();
     return entries.empty() ? Resources{} : entries.front().amount;
   }
-  /// Equal for equal demands and constraints only.
-  static std::string key_of(const Demands& demands, const std::string& constraint);
 
   /// Whether that number of ends without progress confines a task.
   bool is_too_many(std::uint32_t fruitless) const {
@@ -402,12 +394,9 @@ class ClusterState {
   FleetSums sums_;
   WorkSums work_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
-  std::map<OfferingKey, SlotList<InstanceRow, &InstanceRow::same_offering>> by_offering_;
+  std::map<OfferingKey, OfOffering> by_offering_;
   ClassTable classes_;
-  std::vector<ShapeRow> shapes_;
-  std::set<std::uint32_t> free_shapes_;  ///< ids that no shape has; the lowest is used first
-  std::uint64_t shape_changes_ = 0;
-  std::unordered_map<std::string, ShapeId> shape_ids_;  ///< by the shape's bytes
+  ShapeTable shapes_;
 };
 
 /// Instances of the offering that can still be asked for: of those that the cloud had left by its

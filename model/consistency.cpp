@@ -203,7 +203,16 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   // by_offer and by_offering_ have each instance once.
   for (std::uint32_t count : sums_.by_offer) counted += count;
   std::size_t listed = 0;
-  for (const auto& [key, list] : by_offering_) listed += list.size();
+  for (const auto& [key, of] : by_offering_) {
+    listed += of.rows.size();
+    std::size_t otherwise = 0;
+    for (Slot slot = of.rows.first(); slot != kNoSlot; slot = instances_[slot].same_offering.next) {
+      otherwise += is_priced_otherwise(instances_[slot]);
+    }
+    if (otherwise != of.otherwise) {
+      out.emplace_back("the instances at other prices than their offering's are counted wrongly");
+    }
+  }
   if (!(sums.used == sums_.used) || !(sums.committed == sums_.committed) ||
       !(sums.capacity == sums_.capacity) || !(sums.open_capacity == sums_.open_capacity) ||
       sums.nano_usd_h != sums_.nano_usd_h || sums.up_nano_usd_h != sums_.up_nano_usd_h ||
@@ -216,9 +225,8 @@ std::vector<std::string> ClusterState::inconsistencies() const {
     for (Slot slot : job.tasks) ++having[tasks_[slot].shape.value];
   }
   for (std::uint32_t id = 0; id < shapes_.size(); ++id) {
-    const ShapeRow& row = shapes_[id];
-    const bool is_free = free_shapes_.contains(id);
-    if (row.tasks != having[id] || is_free != (having[id] == 0) || is_free != (row.made == 0)) {
+    const bool is_free = shapes_.made(ShapeId{id}) == 0;
+    if (shapes_.tasks(ShapeId{id}) != having[id] || is_free != (having[id] == 0)) {
       out.emplace_back("the tasks of shape " + std::to_string(id) + " are counted wrongly");
     }
   }
@@ -227,8 +235,8 @@ std::vector<std::string> ClusterState::inconsistencies() const {
     for (Slot slot : job.tasks) ++of_class[tasks_[slot].cls.value];
   }
   if (!classes_.counts(of_class)) out.emplace_back("the tasks of classes are counted wrongly");
-  // Every shape is either free or found by its demands.
-  if (shape_ids_.size() + free_shapes_.size() != shapes_.size()) {
+  // Every shape is either free or found by what it is.
+  if (!shapes_.is_consistent()) {
     out.emplace_back("shapes are not found by what they are");
   }
   ResourceSum waiting;

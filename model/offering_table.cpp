@@ -40,7 +40,9 @@ OfferingRow& OfferingTable::row_of(const OfferingKey& key) {
   return *rows_.insert(found, OfferingRow{key, {}});
 }
 
-void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had) {
+void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had,
+                          bool reprices) {
+  changed_terms_ = false;
   // Repeated, or overtaken by a newer one.
   if (change.number <= known_) return;
   known_ = change.number;
@@ -50,6 +52,8 @@ void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog, 
   // A type that only the cloud knows cannot be asked for.
   if (!type) return;
   OfferingRow& row = row_of({*type, market, zone});
+  changed_terms_ = reprices || !row.told || row.price != price || row.available != available ||
+                   row.interruptions_h != interruptions_h;
   row.price = price;
   row.available = available;
   row.interruptions_h = interruptions_h;

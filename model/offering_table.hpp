@@ -59,10 +59,14 @@ class OfferingTable {
   }
   /// The number of the newest change; 0: no change was heard. It rises whenever anything changes.
   std::uint64_t known() const { return known_; }
+  /// The newest change changed more than how many instances are free: the price of some, whether
+  /// orders are worth trying, or how often instances are interrupted. False after restore().
+  bool changed_terms() const { return changed_terms_; }
 
   /// Takes the change in. A number that is known changes nothing. `had`: instances that the master
-  /// has of its type on its market.
-  void apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had);
+  /// has of its type on its market. `reprices`: some of them at another price.
+  void apply(const OfferingChange& change, const Catalog& catalog, std::uint32_t had,
+             bool reprices = false);
   /// The table as changes had made it before a restart.
   void restore(std::uint64_t known, const std::vector<OfferingRow>& told);
 
@@ -71,6 +75,7 @@ class OfferingTable {
 
   std::vector<OfferingRow> rows_;
   std::uint64_t known_ = 0;
+  bool changed_terms_ = false;
 };
 
 }  // namespace muster

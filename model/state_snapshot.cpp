@@ -181,15 +181,11 @@ class SnapshotCheck {
       if (task->cls.value >= snapshot_.class_names.size() ||
           snapshot_.class_names[task->cls.value] != job.job.workload_class ||
           task->shape.value >= snapshot_.shapes.size() ||
-          !is_shape_of(snapshot_.shapes[task->shape.value], job.job, i)) {
-        return wrong(name + " has a task of another class, with other demands or constraints");
+          snapshot_.shapes[task->shape.value].demands != job.job.tasks[i].demands) {
+        return wrong(name + " has a task of another class, or with other demands");
       }
     }
     return true;
-  }
-
-  static bool is_shape_of(const Shape& shape, const Job& job, std::uint32_t task) {
-    return shape.demands == job.tasks[task].demands && shape.constraint.text() == job.constraint;
   }
 
   bool are_on(const InstanceRow& row, const std::vector<Slot>& list, Slot TaskRow::*place) {
@@ -271,7 +267,9 @@ StateSnapshot StateSnapshotAccess::take(ClusterState s) {
   snapshot.class_names = std::move(classes.names);
   snapshot.idle_classes = std::move(classes.idle);
   for (TaskRow& row : snapshot.tasks) row.cls = numbers.at(row.cls.value);
-  for (ClusterState::ShapeRow& row : s.shapes_) snapshot.shapes.push_back(std::move(row.shape));
+  for (std::uint32_t id = 0; id < s.shapes_.size(); ++id) {
+    snapshot.shapes.push_back(s.shapes_[ShapeId{id}]);
+  }
   snapshot.offerings_known = s.offerings_.known();
   for (const OfferingRow& row : s.offerings_.rows()) {
     if (row.told) snapshot.offerings.push_back(row);
@@ -313,7 +311,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   link(s.live_, s.instances_, snapshot.live);
   s.classes_.restore({std::move(snapshot.class_names), std::move(snapshot.idle_classes)});
   s.offerings_.restore(snapshot.offerings_known, snapshot.offerings);
-  for (Shape& shape : snapshot.shapes) s.shapes_.push_back({std::move(shape)});
+  s.shapes_.restore(std::move(snapshot.shapes));
   // After the links and tables: demand() looks up the instance's type.
   for (TaskRow& row : s.tasks_) {
     // Snapshots of earlier versions meant what the task demands.

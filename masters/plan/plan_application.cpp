@@ -46,11 +46,11 @@ void PlanApplication::apply_next(Instant now) {
 /// Whether a refusal for good ends the job. One for its constraint ends no job of which something
 /// has come about: another catalog, as after a restart with other labels, would end its running
 /// tasks. Nor does it where a later version knows what the constraint says.
-bool PlanApplication::ends_job(const JobRow& job, const TaskRow& task, const Refusal& by) const {
+bool PlanApplication::ends_job(const JobRow& job, const Refusal& by) const {
   if (by.kind != RefusalKind::never || job.terminal_outcome) return false;
   if (by.code != RefusalCode::constraint) return true;
   const bool has_begun = job.pending + job.withheld() < job.tasks.size();
-  return !has_begun && state().shape(task.shape).constraint.is_readable();
+  return !has_begun && Constraint::of(job.job.constraint).is_readable();
 }
 
 /// A task that can never run ends its job.
@@ -64,7 +64,7 @@ void PlanApplication::apply_refusals(const Plan& plan, Instant now) {
     const TaskRow* task = state().find(part.task);
     if (task == nullptr) continue;
     const JobRow& job = state().job(task->job);
-    if (ends_job(job, *task, part.refusal)) ends_.give_up(job.job.id, JobOutcome::refused, now);
+    if (ends_job(job, part.refusal)) ends_.give_up(job.job.id, JobOutcome::refused, now);
   }
 }
 

@@ -30,7 +30,7 @@ class PlanApplication {
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
-  bool ends_job(const JobRow& job, const TaskRow& task, const Refusal& by) const;
+  bool ends_job(const JobRow& job, const Refusal& by) const;
   void apply_refusals(const Plan& plan, Instant now);
   /// The jobs that start again, since they run and have become narrower.
   std::vector<Slot> apply_resizes(const Plan& plan, Instant now);

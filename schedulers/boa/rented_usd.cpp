@@ -58,7 +58,8 @@ void RentedUsd::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     std::erase_if(places_, [&](const auto& place) { return place.second == gone->instance; });
     look_at(gone->instance, view);
-  } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+  } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body);
+             changed != nullptr && view.state.offerings().changed_terms()) {
     const Offering& offer = changed->change.offering;
     const std::optional<TypeId> type = view.catalog.find(offer.type);
     for (const InstanceRow& row : view.state.instances()) {

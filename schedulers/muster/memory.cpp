@@ -67,6 +67,13 @@ void Memory::end_round(const RoundNote& note, Instant at, const ClusterState& st
   }
 }
 
+void Memory::touch_all_of(const Offering& changed, const ClusterView& view) {
+  for (const InstanceRow& row : view.state.instances()) {
+    const bool is_of = row.market == changed.market;
+    if (is_of && view.catalog[row.type].name == changed.type) dirty_.insert(row.id);
+  }
+}
+
 void Memory::observe(const Event& event, const ClusterView& view) {
   const auto note_news = [&] { changed_ = news_ = true; };
   const auto touch = [&](InstanceId instance) {
@@ -102,11 +109,7 @@ void Memory::observe(const Event& event, const ClusterView& view) {
     changed_ = true;
   } else if (const auto* offering = std::get_if<OfferingChanged>(&event.body)) {
     // At another price another instance may be better for what is on it.
-    for (const InstanceRow& row : view.state.instances()) {
-      const Offering& changed = offering->change.offering;
-      const bool same = row.market == changed.market;
-      if (same && view.catalog[row.type].name == changed.type) dirty_.insert(row.id);
-    }
+    if (view.state.offerings().changed_terms()) touch_all_of(offering->change.offering, view);
     note_news();
   } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {
     note_news();

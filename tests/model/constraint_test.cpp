@@ -114,6 +114,17 @@ ShapeId shape_of_job(const ClusterState& state, std::uint64_t job) {
   return state.task(state.find(JobId{job})->tasks.front()).shape;
 }
 
+/// The types on which the job's tasks may not be.
+std::vector<std::string> refused_types(const ClusterState& state, std::uint64_t job) {
+  const TaskRow& task = state.task(state.find(JobId{job})->tasks.front());
+  std::vector<std::string> refused;
+  for (TypeId type{0}; type.value < state.catalog().size(); ++type.value) {
+    const bool may = !why_infeasible(state, {&task, type, Market::on_demand});
+    if (!may) refused.push_back(state.catalog()[type].name);
+  }
+  return refused;
+}
+
 TEST(Constraint, is_a_part_of_the_shape_of_a_jobs_tasks) {
   const Catalog catalog({kPlain, kZoned});
   const ClusterState state =
@@ -145,11 +156,59 @@ TEST(Constraint, comes_back_with_a_snapshot_also_one_that_cannot_be_read) {
   EXPECT_EQ(back.shape(shape_of_job(back, 2)).constraint.text(), "zone=eu-1a");
 }
 
-TEST(Constraint, of_a_snapshot_has_to_be_that_of_the_job) {
+TEST(Constraint, is_one_with_another_that_the_same_types_meet_in_whatever_words) {
   const Catalog catalog({kPlain, kZoned});
-  StateSnapshot snapshot = snapshot_of(state_with(catalog, {"zone=eu-1a"}));
-  snapshot.shapes.front().constraint = Constraint::of("zone=eu-1b");
-  EXPECT_FALSE(restore(snapshot, catalog).has_value());
+  const ClusterState state =
+      state_with(catalog, {"zone=eu-1a", "type=*.xlarge", "label.disk=nvme", "", "type!=other"});
+  EXPECT_EQ(shape_of_job(state, 1), shape_of_job(state, 2));
+  EXPECT_EQ(shape_of_job(state, 1), shape_of_job(state, 3));
+  EXPECT_EQ(shape_of_job(state, 4), shape_of_job(state, 5)) << "which every type meets";
+  EXPECT_EQ(state.shape_count(), 2U);
+  EXPECT_TRUE(state.inconsistencies().empty());
+}
+
+TEST(Constraint, holds_though_the_job_that_had_it_in_other_words_has_ended) {
+  const Catalog catalog({kPlain, kZoned});
+  ClusterState state = state_with(catalog, {"zone=eu-1a", "type=*.xlarge"});
+  state.apply({test::at_s(2), JobFinished{JobId{1}, JobOutcome::cancelled, 1, 0}});
+  EXPECT_EQ(refused_types(state, 2), std::vector<std::string>{"c7i.large"});
+  state.apply({test::at_s(3), JobFinished{JobId{2}, JobOutcome::cancelled, 1, 0}});
+  EXPECT_TRUE(state.inconsistencies().empty());
+}
+
+TEST(Constraint, is_told_from_others_anew_where_a_restart_finds_another_catalog) {
+  const Catalog before({kPlain}), after({kPlain, kZoned});
+  const ClusterState state = state_with(before, {"", "type!=*.xlarge", "zone!=eu-1b"});
+  ASSERT_EQ(state.shape_count(), 1U);
+  const ClusterState back = restore(snapshot_of(state), after).value();
+  EXPECT_TRUE(back.inconsistencies().empty());
+  EXPECT_EQ(refused_types(back, 1), std::vector<std::string>{});
+  EXPECT_EQ(refused_types(back, 2), std::vector<std::string>{"c7i.xlarge"});
+  EXPECT_EQ(refused_types(back, 3), std::vector<std::string>{});
+  // Another one of that state goes on alike.
+  ClusterState one = back, other = restore(snapshot_of(back), after).value();
+  for (ClusterState* each : {&one, &other}) {
+    Job job = JobBuilder(9).build();
+    job.constraint = "zone=eu-1a";
+    each->apply({test::at_s(3), JobFinished{JobId{2}, JobOutcome::cancelled, 1, 0}});
+    each->apply({test::at_s(4), JobAccepted{job}});
+  }
+  EXPECT_EQ(shape_of_job(one, 9), shape_of_job(other, 9));
+  EXPECT_EQ(test::difference(one, other), "");
+}
+
+TEST(Constraint, is_that_of_the_job_where_the_snapshot_of_an_earlier_version_tells_words_apart) {
+  const Catalog catalog({kPlain, kZoned});
+  const std::vector<std::string> constraints{"zone=eu-1a", "type=*.xlarge", "zone!=eu-1a"};
+  StateSnapshot snapshot = snapshot_of(state_with(catalog, constraints));
+  const Demands demands = snapshot.shapes.front().demands;
+  snapshot.shapes.push_back({demands, Constraint::of("type=*.xlarge")});
+  for (std::size_t i = 3; i < 6; ++i) snapshot.tasks[i].shape = ShapeId{2};
+  const ClusterState back = restore(snapshot, catalog).value();
+  EXPECT_TRUE(back.inconsistencies().empty());
+  EXPECT_EQ(shape_of_job(back, 1), shape_of_job(back, 2));
+  EXPECT_EQ(refused_types(back, 2), std::vector<std::string>{"c7i.large"});
+  EXPECT_EQ(refused_types(back, 3), std::vector<std::string>{"c7i.xlarge"});
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // One decision of a policy for a full cluster: 10,000 instances that are all taken, 100,000 tasks
 // that wait, and 1,000 tasks that have just ended, so that about as many can be placed. One for a
 // cluster that rents: as many instances and 1,000 tasks that have just come, of forty shapes or
-// each of its own. The former also with 1,000 different constraints. And a packing policy's first
-// look at one large gang.
+// each of its own. The former also with 1,000 different constraints, which every type meets, or of
+// which each leaves out three of the types. And a packing policy's first look at one large gang.
 
 #include <benchmark/benchmark.h>
 
@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,14 +45,18 @@ enum class Shapes : std::uint8_t {
   distinct  ///< each task has its own
 };
 
+/// Constraints of the jobs.
+struct Constraints {
+  std::uint64_t count = 0;     ///< different ones; 0: no job has one
+  std::uint64_t left_out = 0;  ///< types that do not meet it
+};
+
 /// Instances of all types alike, given or rented, a policy that is told what happens, and its
 /// queue.
 class Cell {
  public:
-  /// `constraints`: of all jobs as many different ones, each of which every type meets; 0: no
-  /// constraint.
   Cell(const std::string& policy, bool rents, Shapes shapes = Shapes::forty,
-       std::uint64_t constraints = 0)
+       Constraints constraints = {})
       : rents_(rents), shapes_(shapes), constraints_(constraints) {
     const auto spec = parse_policy(policy).value();
     policy_ = find_module(spec.name).value()->make_policy(spec, catalog_).value();
@@ -107,12 +112,25 @@ class Cell {
     return shapes_ == Shapes::forty ? demand_of(kind) : own_demand(kind);
   }
   Resources any_demand() { return demand_like(rng_.below(kShapes)); }
-  TaskId submit(const Resources& demand) {
+  /// The constraint of that number.
+  std::string constraint(std::uint64_t number) const {
+    if (constraints_.left_out == 0) return "type!=other-" + std::to_string(number);
+    Rng draw(number);
+    std::string text = "type!=";
+    for (std::uint64_t i = 0; i < constraints_.left_out; ++i) {
+      const TypeId type{static_cast<std::uint32_t>(draw.below(catalog_.size()))};
+      text += (i > 0 ? "|" : "") + catalog_[type].name;
+    }
+    return text;
+  }
+  /// `on`: the type on which it is to run; nothing: it waits.
+  TaskId submit(const Resources& demand, std::optional<TypeId> on = {}) {
     Job job;
     job.id = JobId{next_++};
     job.workload_class = "class-" + std::to_string(rng_.below(kClasses));
-    if (constraints_ > 0) {
-      job.constraint = "type!=other-" + std::to_string(job.id.value % constraints_);
+    for (std::uint64_t i = 0; i < constraints_.count; ++i) {
+      job.constraint = constraint((job.id.value + i) % constraints_.count);
+      if (!on || Constraint::of(job.constraint).admits(catalog_[*on])) break;
     }
     job.tasks.resize(1);
     job.tasks[0].id = TaskId{job.id.value};
@@ -128,7 +146,7 @@ class Cell {
     for (std::uint64_t kind = first; kind < first + kShapes; ++kind) {
       Resources demand = demand_like(kind % kShapes);
       while ((state_.find(id)->used + demand).fits_in(capacity)) {
-        run(submit(demand), id, demand);
+        run(submit(demand, state_.find(id)->type), id, demand);
         demand = demand_like(kind % kShapes);
       }
     }
@@ -148,7 +166,7 @@ class Cell {
 
   bool rents_;
   Shapes shapes_;
-  std::uint64_t constraints_;
+  Constraints constraints_;
   Catalog catalog_ = catalog();
   ClusterState state_{catalog_};
   std::unique_ptr<Policy> policy_;
@@ -159,9 +177,12 @@ class Cell {
   std::uint64_t next_ = 1;
 };
 
-/// The argument is the number of different constraints of the jobs.
+/// The arguments are how many different constraints the jobs have, and how many types each leaves
+/// out.
 void full_cluster(benchmark::State& state, const std::string& policy) {
-  Cell cell(policy, false, Shapes::forty, static_cast<std::uint64_t>(state.range(0)));
+  Cell cell(
+      policy, false, Shapes::forty,
+      {static_cast<std::uint64_t>(state.range(0)), static_cast<std::uint64_t>(state.range(1))});
   std::size_t placed = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -228,12 +249,25 @@ BENCHMARK_CAPTURE(rented_cluster, muster_distinct, "muster", Shapes::distinct)
     ->Arg(1)
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, muster, "muster")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Arg(0)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, muster, "muster")
+    ->Args({0, 0})
+    ->Args({1000, 0})
+    ->Args({1000, 3})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, eva, "eva")
+    ->Args({0, 0})
+    ->Args({1000, 0})
+    ->Args({1000, 3})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")
+    ->Args({0, 0})
+    ->Args({1000, 0})
+    ->Args({1000, 3})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")
-    ->Arg(0)
-    ->Arg(1000)
+    ->Args({0, 0})
+    ->Args({1000, 0})
+    ->Args({1000, 3})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
