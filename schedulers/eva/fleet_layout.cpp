@@ -6,6 +6,7 @@
 
 #include "schedulers/packing/awaits_room.hpp"
 #include "schedulers/packing/priority_order.hpp"
+#include "schedulers/packing/rounds/least_amounts.hpp"
 
 // Gangs make this more than a greedy fill: one that does not fit whole must not hold room that
 // others could use, so that tasks are seated in passes, each with fewer gangs.
@@ -95,6 +96,25 @@ void FleetLayout::list_peers(const RoundInput& input, const Layout& out) {
   }
 }
 
+/// Those that may have room for something that waits.
+std::vector<std::uint32_t> FleetLayout::hosts_with_room(const RoundInput& input,
+                                                        const WorthModel& model,
+                                                        const TaskKinds& kinds,
+                                                        const Layout& out) const {
+  std::vector<ShapeId> shapes;
+  for (const std::uint32_t task : waiting_) {
+    shapes.push_back(kinds.all()[input.tasks()[task].kind].shape);
+  }
+  std::ranges::sort(shapes);
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  LeastAmounts least(model.prices, shapes);
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t host = 0; host < out.hosts.size(); ++host) {
+    if (least.may_fit(out.hosts[host].type, used_[host])) hosts.push_back(host);
+  }
+  return hosts;
+}
+
 /// Seats what fits, whatever it is worth: kind by kind, each on the first instances with room.
 void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model,
                                 const TaskKinds& kinds, Layout& out) {
@@ -111,13 +131,15 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
     groups[group->second].push_back(i);
   }
   // Hosts only fill up: one that is too full for a shape is so for all kinds of that shape.
-  std::map<std::uint32_t, std::uint32_t> first_host;  // with room, by the number of the shape
+  const std::vector<std::uint32_t> hosts = hosts_with_room(input, model, kinds, out);
+  std::map<std::uint32_t, std::size_t> first_host;  // with room, by the number of the shape
   for (const std::vector<std::uint32_t>& tasks : groups) {
     const TaskKind& kind = kinds.all()[input.tasks()[tasks.front()].kind];
     const Apart apart = input.tasks()[tasks.front()].apart;
     auto next = tasks.begin();
-    std::uint32_t& first = first_host[kind.shape.value];
-    for (std::uint32_t host = first; host < out.hosts.size(); ++host) {
+    std::size_t& first = first_host[kind.shape.value];
+    for (std::size_t at = first; at < hosts.size(); ++at) {
+      const std::uint32_t host = hosts[at];
       ++looks_;
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
@@ -132,7 +154,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
       }
       // Later tasks of the shape do not look again at the full hosts before all others. One that is
       // passed by for the sake of peers has room for others.
-      if (host == first && !has_room()) ++first;
+      if (at == first && !has_room()) ++first;
       if (next == tasks.end()) break;
     }
   }

@@ -27,6 +27,8 @@ class FleetLayout {
  private:
   void assign(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
               Layout& out);
+  std::vector<std::uint32_t> hosts_with_room(const RoundInput& input, const WorthModel& model,
+                                             const TaskKinds& kinds, const Layout& out) const;
   void seat_anywhere(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                      Layout& out);
   void list_peers(const RoundInput& input, const Layout& out);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedulers/packing/rounds/least_amounts.hpp"
+
 // Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
 // O(tasks). Groups keep the order of their first tasks: on ties the task that came first wins.
 // Tasks that are kept apart are groups by job. Of the groups of a kind a host looks only at those
@@ -161,7 +163,9 @@ void FillExisting::add_up_hosts(const RoundInput& input, const WorthModel& model
     if (host == kUnassigned) continue;
     used_[host] += model.prices.on(kind_of(task).shape, layout.hosts[host].type).amount;
   }
+  LeastAmounts least(model.prices, shapes_);
   std::erase_if(hosts_, [&](std::uint32_t host) {
+    if (!least.may_fit(layout.hosts[host].type, used_[host])) return true;
     return std::none_of(shapes_.begin(), shapes_.end(),
                         [&](ShapeId shape) { return has_room(model, layout, host, shape); });
   });
