@@ -83,7 +83,10 @@ struct Claims::Fold {
 
   /// Gangs that the cloud refuses have turns. One job's other tasks may have been meant for it too.
   void operator()(const LaunchRefused& e) {
-    if (!is_full_cloud(e.refusal.code)) return;
+    if (!is_full_cloud(e.refusal.code)) {
+      for (Slot slot : state.find(e.instance)->planned) lost(state.task(slot));
+      return;
+    }
     std::map<Slot, TaskId> first_of;  // of each job
     for (Slot slot : state.find(e.instance)->planned) {
       first_of.try_emplace(state.task(slot).job, state.task(slot).id);
@@ -125,7 +128,7 @@ struct Claims::Fold {
     if (state.find(e.task)->phase == TaskPhase::assigned) lost(*state.find(e.task));
   }
   void operator()(const TaskFailed& e) {
-    if (!e.for_good) lost(*state.find(e.task));
+    if (!e.for_good && !e.retry_at) lost(*state.find(e.task));
   }
   void operator()(const InstanceGone& e) {
     const InstanceRow& gone = *state.find(e.instance);
@@ -142,17 +145,23 @@ struct Claims::Fold {
   }
   void operator()(const JobReleased& e) {
     const JobRow& job = *state.find(e.job);
-    if (!job.terminal_outcome) join(job, state.task(job.tasks.front()).id);
+    // Of others it is said task by task, later, which of them come to wait.
+    const bool is_plain = job.job.service() == nullptr && job.width == 0;
+    const bool waits = is_plain && job.held > 0 && job.room_in_flight() > 0;
+    if (waits && !job.terminal_outcome) join(job, state.task(job.tasks.front()).id);
   }
   /// The task is to wait again. While room is kept for one job after the other no round may come
   /// to this one, so that nothing would refuse it: it would have no place among those that wait,
   /// however early it came.
   void lost(const TaskRow& task) {
     const JobRow& job = state.job(task.job);
-    if (!job.terminal_outcome && !job.held_by_user) join(job, task.id);
+    const bool is_wanted =
+        job.job.service() != nullptr ? task.wanted : job.width == 0 || task.index < job.width;
+    if (is_wanted && !job.terminal_outcome && !job.held_by_user) join(job, task.id);
   }
   void join(const JobRow& job, TaskId task) {
-    if (c.book_.waits.empty()) return;
+    // Jobs that rest keep no room from others.
+    if (!c.book_.claim && c.ready_.empty()) return;
     wait_of(job, task, {RefusalKind::not_now, RefusalCode::kept_room, {}, 0, 0});
   }
   void operator()(const JobFinished& e) {
@@ -322,6 +331,9 @@ std::vector<JobId> Claims::due(const ClusterState& state, const Clocks& clocks,
   for (const JobRow* job : those_that_wait(state, clocks, most)) {
     if (kept != nullptr && !queue_place_of(*job).is_before(kept->place)) break;
     const RoomWait& wait = book_.waits.at(job->job.id);
+    // Nothing has refused it since it lost its place. If it took the claim of the job that waits,
+    // one that fails again and again would undo what has emptied for that, each time.
+    if (kept != nullptr && wait.short_of.code == RefusalCode::kept_room) continue;
     // A job that a full cloud refuses is not asked for again at once, whatever its priority.
     const Instant when = is_full_cloud(wait.short_of.code)
                              ? job->accepted_at + settings_.starve_after

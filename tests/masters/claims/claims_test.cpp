@@ -78,6 +78,39 @@ TEST_F(LostPlaceTest, AJobWhoseTaskIsTriedAgainWaits) {
   EXPECT_TRUE(waits());
 }
 
+TEST_F(LostPlaceTest, AJobThatComesBackLeavesTheClaimOfTheOneThatWaits) {
+  refuse_the_other();
+  happen(RoomClaimed{JobId{2}, TaskId{2}, kNoInstance, 1, {}, {}});
+  ASSERT_NE(facts().claims.kept(), nullptr);
+  for (int time = 0; time < 3; ++time) {
+    happen(TaskFailed{TaskId{1}, static_cast<Attempt>(time + 1), ""});
+    EXPECT_TRUE(due().empty()) << "though it came before";
+    assign(1, 0);
+    happen(StartIssued{TaskId{1}, InstanceId{0}, static_cast<Attempt>(time + 2), kGrant});
+    happen(TaskStarted{TaskId{1}, static_cast<Attempt>(time + 2), {}, {}});
+  }
+  EXPECT_EQ(facts().claims.kept()->place.job, JobId{2});
+}
+
+TEST_F(LostPlaceTest, ATaskThatRestsBeforeItIsTriedAgainDoesNotWait) {
+  refuse_the_other();
+  TaskFailed failed{TaskId{1}, 1, ""};
+  failed.retry_at = at_s(1000);
+  happen(failed);
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(LostPlaceTest, AJobWhoseLaunchIsRefusedWaitsWhateverTheReason) {
+  refuse_the_other();
+  happen(TaskFailed{TaskId{1}, 1, ""});
+  launch(7);
+  assign(1, 7);
+  ASSERT_FALSE(waits());
+  happen(
+      LaunchRefused{InstanceId{7}, {RefusalKind::not_now, RefusalCode::cloud_throttled, {}, 0, 0}});
+  EXPECT_TRUE(waits());
+}
+
 TEST_F(LostPlaceTest, AJobThatHasEndedDoesNotWait) {
   refuse_the_other();
   TaskFailed failed{TaskId{1}, 1, ""};
