@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "config/error_list.hpp"
 #include "config/key_reader.hpp"
@@ -23,6 +24,23 @@ std::string key_place(const std::filesystem::path& file, const std::vector<std::
   if (!node) return std::string(key);
   const toml::source_position& at = node.node()->source().begin;
   return fmt::format("{}: {}", to_text({file.string(), at.line, at.column}), key);
+}
+
+std::function<std::string(std::string_view)> text_places(const std::string& file,
+                                                         std::string_view text) {
+  auto table = std::make_shared<toml::table>();
+  try {
+    *table = toml::parse(text, file);
+  } catch (const toml::parse_error&) {
+    table->clear();
+  }
+  return [table, file](std::string_view key) -> std::string {
+    const toml::node_view<const toml::node> node =
+        toml::at_path(static_cast<const toml::table&>(*table), key);
+    if (!node) return "";
+    const toml::source_position& at = node.node()->source().begin;
+    return to_text({file, at.line, at.column});
+  };
 }
 
 }  // namespace muster

@@ -33,5 +33,13 @@ TEST_F(KeyPlace, IsTheKeyWhereNoFileSaysIt) {
   EXPECT_EQ(key_place(file_.folder() / "absent.toml", {}, "catalog"), "catalog");
 }
 
+TEST(TextPlaces, AreTheLinesOfKeysInListsToo) {
+  const std::string jobs = "[[jobs]]\nname = \"a\"\n[[jobs]]\nafter = [\"b\"]\n";
+  const auto place_of = text_places("a.toml", jobs);
+  EXPECT_EQ(place_of("jobs[1].after"), "a.toml:4:9");
+  EXPECT_EQ(place_of("jobs[0].after"), "");
+  EXPECT_EQ(text_places("a.toml", "jobs = [")("jobs[0].after"), "");
+}
+
 }  // namespace
 }  // namespace muster

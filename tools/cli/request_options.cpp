@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,6 +15,7 @@
 
 #include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
+#include "config/key_place.hpp"
 #include "config/recurrence.hpp"
 #include "config/request_keys.hpp"
 #include "config/script.hpp"
@@ -180,10 +185,40 @@ std::vector<std::string> after_flag(const RequestOptions& options) {
   return request.after;
 }
 
+/// Where a request is from.
+struct RequestPlace {
+  std::shared_ptr<const JobSource> file;  ///< null: it is the command's own
+  std::size_t position = 0;               ///< in its file
+  bool is_alone = true;                   ///< there
+};
+
+/// Where requests say after which jobs they begin, to begin complaints.
+class AfterPlaces {
+ public:
+  std::string of(const RequestPlace& place) {
+    if (place.file == nullptr) return "the command: after";
+    const std::string name = place.file->name == "-" ? "standard input" : place.file->name;
+    // A list is named in complaints as fields of a request are, and found as TOML names it.
+    const std::string in_list = fmt::format("jobs/{}/after", place.position);
+    if (place.file->is_script || name.ends_with(".json")) {
+      return fmt::format("{}: {}", name, place.is_alone ? "after" : in_list);
+    }
+    auto& places = of_file_[place.file.get()];
+    if (!places) places = text_places(name, place.file->text);
+    const std::string there = places(fmt::format("jobs[{}].after", place.position));
+    if (!there.empty()) return fmt::format("{}: {}", there, in_list);
+    const std::string alone = places("after");
+    return fmt::format("{}: after", alone.empty() ? name : alone);
+  }
+
+ private:
+  std::map<const JobSource*, std::function<std::string(std::string_view)>> of_file_;
+};
+
 /// Whether the jobs that others wait for are there; they may be in other files. The cluster puts
 /// the places, too: the words are sent as they are.
 bool know_each_other(const RequestOptions& options, const std::vector<JobRequest>& requests,
-                     const std::vector<std::string>& sources) {
+                     const std::vector<RequestPlace>& places) {
   bool good = true;
   std::vector<JobRequest> settled = requests;
   const std::vector<std::string> flag = after_flag(options);
@@ -196,8 +231,9 @@ bool know_each_other(const RequestOptions& options, const std::vector<JobRequest
     if (!good) return false;
     settled = requests;
   }
+  AfterPlaces after_places;
   config::settle_after(settled, [&](std::size_t at, const std::string& fault) {
-    complain(fmt::format("{}: after: {}", sources[at], fault));
+    complain(fmt::format("{}: {}", after_places.of(places[at]), fault));
     good = false;
   });
   return good;
@@ -216,7 +252,7 @@ class FileRequests {
       good_ = false;
     }
     if (good_ && !alone_) good_ = are_few_enough();
-    if (good_) good_ = know_each_other(options_, requests_, sources_);
+    if (good_) good_ = know_each_other(options_, requests_, places_);
     // A file that is not there is a failure of the call's surroundings, not of its words.
     if (!all_there_) exit_code = kFailed;
     return good_ ? std::optional(std::move(requests_)) : std::nullopt;
@@ -237,9 +273,12 @@ class FileRequests {
       if (const std::string hint = script_hint(source.value()); !hint.empty()) complain(hint);
       good_ = false;
     } else {
+      const auto text = std::make_shared<const JobSource>(source.value());
+      const std::size_t before = requests_.size();
       for (JobRequest& request : requests.value()) {
+        const std::size_t position = requests_.size() - before;
         requests_.push_back(std::move(request));
-        sources_.push_back(file);
+        places_.push_back({text, position, requests->size() == 1});
         good_ = complete(options_, file, requests_.back()) && good_;
       }
     }
@@ -268,12 +307,12 @@ class FileRequests {
     good_ = request.has_value();
     if (!request) return;
     requests_.push_back(*std::move(request));
-    sources_.push_back(script.name);
+    places_.push_back({std::make_shared<const JobSource>(script)});
   }
 
   const RequestOptions& options_;
   std::vector<JobRequest> requests_;
-  std::vector<std::string> sources_;  ///< the file of each
+  std::vector<RequestPlace> places_;  ///< of each
   bool good_ = true;
   bool all_there_ = true;
   bool alone_ = false;  ///< it is a script, and what stands behind are its arguments
@@ -368,7 +407,7 @@ std::optional<std::vector<JobRequest>> read_requests(const RequestOptions& optio
     request.command = options.command;
     if (!complete(options, "the command", request)) return std::nullopt;
     requests.push_back(std::move(request));
-    if (!know_each_other(options, requests, {"the command"})) return std::nullopt;
+    if (!know_each_other(options, requests, {RequestPlace{}})) return std::nullopt;
     return requests;
   }
   return FileRequests(options).read(exit_code);

@@ -182,6 +182,19 @@ TEST_F(JobSourceTest, EveryFileIsLookedAtBeforeAnyIsRefused) {
   EXPECT_EQ(requests(options)->size(), 2U);
 }
 
+TEST_F(JobSourceTest, AJobThatAFileNamesAndThatIsNotThereIsAFaultOfItsLine) {
+  const std::string two =
+      "[[jobs]]\nname = \"a\"\ncommand = [\"a\"]\n[[jobs]]\ncommand = [\"a\"]\nafter = \"A\"\n";
+  RequestOptions options;
+  options.files = {file("one.toml", "command = [\"a\"]\nafter = [\n  \"1\",\n  \"x\"]\n"),
+                   file("two.toml", two),
+                   file("a.json", R"({"jobs": [{"command": ["a"], "after": ["y"]},
+                                              {"command": ["a"], "after": ["#9"]}]})")};
+  EXPECT_FALSE(requests(options));
+  EXPECT_EQ(exit_code_, kUsage);
+  EXPECT_THAT(said_, IsGolden());
+}
+
 TEST_F(JobSourceTest, WhatIsWrittenForAShellSaysHowItIsRead) {
   RequestOptions options;
   options.files = {file("plain", "echo hi\n")};
