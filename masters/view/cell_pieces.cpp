@@ -461,7 +461,7 @@ std::string why(const TaskRow& row, const Master& master) {
       } else if (row.phase == TaskPhase::pending) {
         text += room_text(job, row.reason, master);
       }
-      if (row.awaits) text += counterparts_text(job.job, state.spec(row));
+      if (row.awaits) text += counterparts_text(job.job);
       if (row.reason.code == RefusalCode::constraint) {
         text += ": " + state.job(row.job).job.constraint;
       }
