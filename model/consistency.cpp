@@ -190,9 +190,10 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   }
   if (work != work_) out.emplace_back("jobs and tasks are counted wrongly");
   FleetSums sums;
-  std::size_t counted = 0;
+  std::size_t counted = 0, otherwise = 0;
   for (const InstanceRow& row : instances()) {
     check_instance(*this, row, out);
+    otherwise += is_priced_otherwise(row);
     for (Slot slot : row.occupants) sums.used += tasks_[slot].held.amount;
     for (Slot slot : row.planned) sums.committed += tasks_[slot].planned.amount;
     sums.capacity += (*catalog_)[row.type].capacity;
@@ -205,18 +206,12 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   std::size_t listed = 0;
   for (const auto& [key, of] : by_offering_) {
     listed += of.rows.size();
-    std::size_t otherwise = 0;
-    for (Slot slot = of.rows.first(); slot != kNoSlot; slot = instances_[slot].same_offering.next) {
-      otherwise += is_priced_otherwise(instances_[slot]);
-    }
-    if (otherwise != of.otherwise) {
-      out.emplace_back("the instances at other prices than their offering's are counted wrongly");
-    }
+    otherwise -= of.otherwise;
   }
   if (!(sums.used == sums_.used) || !(sums.committed == sums_.committed) ||
       !(sums.capacity == sums_.capacity) || !(sums.open_capacity == sums_.open_capacity) ||
       sums.nano_usd_h != sums_.nano_usd_h || sums.up_nano_usd_h != sums_.up_nano_usd_h ||
-      counted != instances().size() || listed != counted) {
+      counted != instances().size() || listed != counted || otherwise != 0) {
     out.emplace_back("the sums over the instances are wrong");
   }
   // A shape is free exactly when no task has it.

@@ -135,7 +135,7 @@ def machine(number, **more):
 def machines():
     return [machine(1), machine(2, instance=6),
             machine(3, instance=4, state="silent", heard_s=BEGIN - 700,
-                    trouble="does not report; its lease is over at 14:12:20"),
+                    trouble="its lease ended"),
             machine(4, drained=True, labels={})]
 
 

@@ -86,7 +86,7 @@ class ByUsers(unittest.TestCase):
                          [f"{closed}/mine"])
 
     def test_instances_and_up_say_what_holds(self):
-        job = self.cluster.run("submit", "-q", "--user", "x-ann", "--", "sleep", "60").stdout.strip()
+        job = self.cluster.shell("sleep 60", "--user", "x-ann")
         self.cluster.wait_until("it runs", lambda: self.cluster.job(job)["running"] == 1)
         kinds = {one["isolation"] for one in self.cluster.ask("instances")["instances"]
                  if one["connected"]}

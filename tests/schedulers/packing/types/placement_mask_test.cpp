@@ -90,8 +90,9 @@ Catalog labelled(std::size_t types) {
   return Catalog(std::move(all));
 }
 
-Job constrained(std::uint64_t id, const std::string& constraint) {
-  Job job = test::JobBuilder(id).tasks(4).demand(Resources::of(0, 1, 1)).gang(false).build();
+/// `cpus`: other ones make another shape, whatever the constraint.
+Job constrained(std::uint64_t id, const std::string& constraint, double cpus = 1) {
+  Job job = test::JobBuilder(id).tasks(4).demand(Resources::of(0, cpus, 1)).gang(false).build();
   job.constraint = constraint;
   return job;
 }
@@ -153,8 +154,12 @@ TEST(PlacementMask, asks_a_constraint_once_of_each_type_however_many_tasks_and_r
   TaskKinds kinds(false);
   RoundInput input;
   for (std::uint64_t i = 0; i < 3 * kConstraints; ++i) {
-    cluster.submit(
-        constrained(1'000'000 + i, "zone=a,label.rack!=x" + std::to_string(i % kConstraints)));
+    // Each is met by other types: all but those of the number's bits.
+    std::string text = "type!=other";
+    for (std::size_t bit = 0; bit < 10; ++bit) {
+      if (((i % kConstraints + 1) >> bit) % 2 == 1) text += "|c" + std::to_string(bit);
+    }
+    cluster.submit(constrained(1'000'000 + i, text));
   }
   for (int round = 0; round < 3; ++round) {
     input.gather({cluster.view(), MarketChoice::on_demand}, prices, kinds);
@@ -179,7 +184,8 @@ TEST(PlacementMask, groups_anew_only_the_families_that_a_gone_constraint_told_ap
   // Many constraints of the wide family, and some that tell no types of a family apart.
   std::uint64_t id = 1;
   for (std::uint32_t i = 0; i < 200; ++i) {
-    cluster.submit(constrained(10 * id++, "label.wide!=1,label.other!=x" + std::to_string(i)));
+    const std::string text = "label.wide!=1,label.other!=x" + std::to_string(i);
+    cluster.submit(constrained(10 * id++, text, 1 + 0.001 * i));
   }
   cluster.submit(constrained(10 * id++, "zone=a"));
   cluster.submit(constrained(10 * id++, "label.narrow!=1"));
