@@ -35,6 +35,7 @@ const state = {
   life: undefined,    // what is known of its life; null: nothing
   used: new Map(),    // the instances as they were listed last, by their numbers
   machines: null,     // the machines likewise; null: there are none to be shown
+  asks_machines: false,  // its user wants to see them: most clusters have none
   plain: null,   // the job of which the token may not hear why its tasks wait
   phase: "all",  // which of the open job's tasks are shown
   shown_job: null,         // the open job, as it was shown last
@@ -289,7 +290,7 @@ function questions(turn) {
     const today = ask("/v1/cost/today").catch(() => null);
     asked.push(refresh(turn, "/v1/cost?by=user", async (cost) => showUsers(cost, await today)));
   }
-  if (!isFolded("machines-section") && isDue("machines", MACHINES_PERIOD_MS)) {
+  if (state.asks_machines && !isFolded("machines-section") && isDue("machines", MACHINES_PERIOD_MS)) {
     asked.push(askMachines(turn));
   }
   asked.push(refresh(turn, "/v1/services", showServices));
@@ -427,6 +428,10 @@ function startLists() {
   by_id("jobs-first").addEventListener("click", () => turnTo(state.jobs, null));
   by_id("jobs-older").addEventListener("click", () => turnTo(state.jobs, state.jobs.next));
   state.calm.push(drainButton(by_id("instance-drain"), () => state.instance, "instance-said"));
+  by_id("machines-show").addEventListener("click", () => {
+    state.asks_machines = true;
+    pollNow();
+  });
   by_id("instance-close").addEventListener("click", closeOpen);
   by_id("instance-decisions").addEventListener("click", () =>
     showDecisionsOf("instance", state.instance));

@@ -255,9 +255,11 @@ function machineRow(row, { machine: { host } }) {
   };
 }
 
-// Clusters without a join port, and nodes that do not have it, tell of no machines.
-function hideMachines() {
+// Nodes without the join port say why they tell of no machines.
+function hideMachines(why) {
+  setText(by_id("instances-said"), why);
   state.machines = null;
+  state.asks_machines = false;
   for (const id of ["machines-section", "machines-link"]) by_id(id).hidden = true;
 }
 
@@ -279,7 +281,7 @@ async function askMachines(turn) {
     await refresh(turn, "/v1/hosts", showMachines, hideMachines);
   } catch (error) {
     if (!(error instanceof Refused && [405, 409, 503].includes(error.status))) throw error;
-    if (turn === state.turn) hideMachines();
+    if (turn === state.turn) hideMachines(error.message);
   }
 }
 

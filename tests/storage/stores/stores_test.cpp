@@ -434,8 +434,8 @@ TEST(RocksCloudStore, refuses_what_does_not_fit_in_its_queue) {
   const auto store = folder.open();
   RocksCloudStoreOptions options;
   options.max_queued = 1;
+  std::promise<void> seen, go_on;  // longer there than the store, whose thread uses them
   const auto records = opened<RocksCloudStore>(*store, options);
-  std::promise<void> seen, go_on;
   records->put(rented(1, false), [&](const std::string&) {
     seen.set_value();
     go_on.get_future().wait();
