@@ -20,7 +20,7 @@ FILES = ["bin/muster", "bin/muster-full", "bin/muster-shim", "share/muster/clust
          "share/bash-completion/completions/muster", "share/zsh/vendor-completions/_muster",
          "lib/systemd/system/muster-node@.service", "lib/systemd/system/muster-worker@.service",
          "lib/systemd/system/muster-host.service"]
-LIMIT_S = 120
+LIMIT_S = 600
 
 
 def run(*words, **options):
