@@ -290,9 +290,8 @@ function questions(turn) {
     const today = ask("/v1/cost/today").catch(() => null);
     asked.push(refresh(turn, "/v1/cost?by=user", async (cost) => showUsers(cost, await today)));
   }
-  if (state.asks_machines && !isFolded("machines-section") && isDue("machines", MACHINES_PERIOD_MS)) {
-    asked.push(askMachines(turn));
-  }
+  const machines = state.asks_machines && !isFolded("machines-section");
+  if (machines && isDue("machines", MACHINES_PERIOD_MS)) asked.push(askMachines(turn));
   asked.push(refresh(turn, "/v1/services", showServices));
   return asked;
 }
