@@ -11,7 +11,6 @@ const TYPING_MS = 250;  // after the last letter, before the cluster is asked
 const SLOW_MS = 2000;  // a master that hangs is waited for longer; until then nothing new is shown
 const USERS_PERIOD_MS = 15000;  // sums that change slowly
 const LIFE_PERIOD_MS = 5000;
-const MACHINES_PERIOD_MS = 5000;
 const OVER_PERIOD_MS = 5000;  // of a job that is over, of which nothing changes
 const MAX_JOBS = 200;
 const MAX_SEARCHED = 2000;
@@ -33,9 +32,6 @@ const state = {
   instance: null,  // or of the instance
   rented: undefined,  // what the list of instances says of that; null: nothing
   life: undefined,    // what is known of its life; null: nothing
-  used: new Map(),    // the instances as they were listed last, by their numbers
-  machines: null,     // the machines likewise; null: there are none to be shown
-  asks_machines: false,  // its user wants to see them: most clusters have none
   plain: null,   // the job of which the token may not hear why its tasks wait
   phase: "all",  // which of the open job's tasks are shown
   shown_job: null,         // the open job, as it was shown last
@@ -282,16 +278,13 @@ function questions(turn) {
     const limit = hasDecisionFilter() ? MAX_FILTERED : MAX_DECISIONS;
     asked.push(refresh(turn, "/v1/decisions?limit=" + limit, showDecisions));
   }
-  const has_machines = state.machines?.hosts.length > 0 && isWatched("machines");
-  if (state.instance !== null || isWatched("instances") || has_machines) {
+  if (state.instance !== null || isWatched("instances")) {
     asked.push(refresh(turn, "/v1/instances", showInstances));
   }
   if (isWatched("users") && isDue("users", USERS_PERIOD_MS)) {
     const today = ask("/v1/cost/today").catch(() => null);
     asked.push(refresh(turn, "/v1/cost?by=user", async (cost) => showUsers(cost, await today)));
   }
-  const machines = state.asks_machines && !isFolded("machines-section");
-  if (machines && isDue("machines", MACHINES_PERIOD_MS)) asked.push(askMachines(turn));
   asked.push(refresh(turn, "/v1/services", showServices));
   return asked;
 }
@@ -427,10 +420,6 @@ function startLists() {
   by_id("jobs-first").addEventListener("click", () => turnTo(state.jobs, null));
   by_id("jobs-older").addEventListener("click", () => turnTo(state.jobs, state.jobs.next));
   state.calm.push(drainButton(by_id("instance-drain"), () => state.instance, "instance-said"));
-  by_id("machines-show").addEventListener("click", () => {
-    state.asks_machines = true;
-    pollNow();
-  });
   by_id("instance-close").addEventListener("click", closeOpen);
   by_id("instance-decisions").addEventListener("click", () =>
     showDecisionsOf("instance", state.instance));

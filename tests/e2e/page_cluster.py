@@ -124,21 +124,6 @@ def instance(number):
             "limits": "cgroup v2", "isolation": "uid", "labels": {"zone": "eu-1a"}}
 
 
-def machine(number, **more):
-    """One of the machines that have joined; instance 6 is on the second."""
-    return {"host": number, "name": f"rack{number}.example.org", "type": "own-c4m16",
-            "state": "ready", "drained": False, "cpus": 4, "memory_gib": 16, "gpus": 0,
-            "storage_gib": 100, "labels": {"rack": str(number)}, "instance": None,
-            "heard_s": BEGIN - number, "trouble": "", **more}
-
-
-def machines():
-    return [machine(1), machine(2, instance=6),
-            machine(3, instance=4, state="silent", heard_s=BEGIN - 700,
-                    trouble="its lease ended"),
-            machine(4, drained=True, labels={})]
-
-
 def life(number):
     visit = {"job": FAILED, "task": 4, "attempt": 1, "sent_s": BEGIN - 600, "ended_s": BEGIN - 410,
              "end": "lost"}
@@ -203,7 +188,6 @@ class PageCluster:
                                                  for i in range(1, 30))}
         self.jobs = jobs()
         self.tells_outputs = True
-        self.machines = {"hosts": machines(), "lease_s": 600}  # None: this node has no join port
         self.began = time.monotonic()
         cluster = self
 
@@ -257,8 +241,6 @@ class PageCluster:
             return self.send(to, {"error": {"code": "x", "message": "it is a job of ann"}}, 403)
         if path.endswith("/log"):
             return self.send_log(to, path, asked)
-        if path == "/v1/hosts" and self.machines is None:
-            return self.send(to, {"error": {"code": "x", "message": "has no join port"}}, 409)
         document = self.document(path, asked)
         if document is None:
             return self.send(to, {"error": {"code": "x", "message": f"there is no {path}"}}, 404)
@@ -293,7 +275,6 @@ class PageCluster:
                  "/v1/jobs": lambda: self.listed(asked),
                  "/v1/services": lambda: {"services": []},
                  "/v1/instances": lambda: {"instances": [instance(i) for i in range(1, 9)]},
-                 "/v1/hosts": lambda: self.machines,
                  "/v1/decisions": lambda: {"decisions": decisions()[:int(asked["limit"])]},
                  "/v1/history": lambda: {"samples": history()}, "/v1/cost": self.cost,
                  "/v1/cost/today": self.cost_today}
