@@ -8,6 +8,7 @@
 #include "model/cluster_state.hpp"
 #include "model/gang_counts.hpp"
 #include "model/row_tables.hpp"
+#include "model/task_wanted.hpp"
 
 // For the cluster state alone: how it changes.
 
@@ -43,14 +44,6 @@ inline Refusal reason_of_capped(const TaskRow& row, const JobRow& job) {
   return {RefusalKind::not_now, RefusalCode::restart_pause, {}, setbacks, 0};
 }
 
-/// An elastic job has its width without it.
-inline bool is_beyond_width(const TaskRow& row, const JobRow& job) {
-  return job.width > 0 && row.index >= job.width;
-}
-/// Its service has its replicas without it.
-inline bool is_unwanted(const TaskRow& row, const JobRow& job) {
-  return !row.wanted && job.job.service() != nullptr;
-}
 /// Nothing keeps the task from a place but that its job is not to have it.
 inline bool is_spare(const TaskRow& row, const JobRow& job) {
   return row.phase == TaskPhase::capped && (job.width > 0 || is_unwanted(row, job));

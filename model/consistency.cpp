@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/cluster_state.hpp"
+#include "model/task_wanted.hpp"
 
 // Computes from the rows themselves what the state counts along with its events. O(rows).
 
@@ -54,7 +55,7 @@ void check_task(const TaskRow& task, const ClusterState& state, const Listed& li
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
   const JobRow& job = state.job(task.job);
   const bool waits = task.phase == TaskPhase::pending || task.target != kNoSlot;
-  if (job.width > 0 && task.index >= job.width && waits) {
+  if (is_beyond_width(task, job) && waits) {
     out.push_back(name + " has or wants a place that its job is too narrow for");
   }
   const bool is_service = job.job.service() != nullptr;

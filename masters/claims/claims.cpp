@@ -8,6 +8,7 @@
 #include "masters/room_rules.hpp"
 #include "model/day_spend.hpp"
 #include "model/feasible.hpp"
+#include "model/task_wanted.hpp"
 
 namespace muster {
 namespace {
@@ -83,10 +84,7 @@ struct Claims::Fold {
 
   /// Gangs that the cloud refuses have turns. One job's other tasks may have been meant for it too.
   void operator()(const LaunchRefused& e) {
-    if (!is_full_cloud(e.refusal.code)) {
-      for (Slot slot : state.find(e.instance)->planned) lost(state.task(slot));
-      return;
-    }
+    if (!is_full_cloud(e.refusal.code)) return lost_before_they_came(*state.find(e.instance));
     std::map<Slot, TaskId> first_of;  // of each job
     for (Slot slot : state.find(e.instance)->planned) {
       first_of.try_emplace(state.task(slot).job, state.task(slot).id);
@@ -139,7 +137,11 @@ struct Claims::Fold {
     for (Slot slot : gone.occupants) {
       if (is_left(slot)) lost(state.task(slot));
     }
-    for (Slot slot : gone.planned) {
+    lost_before_they_came(gone);
+  }
+  /// Tasks that run elsewhere stay there.
+  void lost_before_they_came(const InstanceRow& instance) {
+    for (Slot slot : instance.planned) {
       if (state.task(slot).phase == TaskPhase::assigned) lost(state.task(slot));
     }
   }
@@ -155,9 +157,8 @@ struct Claims::Fold {
   /// however early it came.
   void lost(const TaskRow& task) {
     const JobRow& job = state.job(task.job);
-    const bool is_wanted =
-        job.job.service() != nullptr ? task.wanted : job.width == 0 || task.index < job.width;
-    if (is_wanted && !job.terminal_outcome && !job.held_by_user) join(job, task.id);
+    if (is_beyond_width(task, job) || is_unwanted(task, job)) return;
+    if (!job.terminal_outcome && !job.held_by_user) join(job, task.id);
   }
   void join(const JobRow& job, TaskId task) {
     // Jobs that rest keep no room from others.

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kRoundsOfClaim = 4;
 /// twice as long each time, and blocks nothing. A job that the day's money does not pay for rests
 /// until the next day of the cloud's clock, which bills, and claims its room before the first round
 /// of that day. A job that no day's money pays for claims nothing. A job that loses its place while
-/// others wait so waits with them, in its place in the queue, and leaves a claim that stands alone.
+/// others wait so waits with them, in its place in the queue, and takes no claim from another.
 ///
 /// A fold over events, as GangWaits is, which it goes beside; on a fixed fleet it keeps nothing.
 /// O(log of the jobs that wait so) an event.

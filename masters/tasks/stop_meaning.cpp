@@ -1,5 +1,7 @@
 #include "masters/tasks/stop_meaning.hpp"
 
+#include "model/task_wanted.hpp"
+
 namespace muster {
 namespace {
 
@@ -54,7 +56,7 @@ StoppedBy stopped_by(const ClusterState& state, const TaskRow& task) {
     }
     return job.job.gang ? StoppedBy::gang_end : StoppedBy::max_fails;
   }
-  if (job.width > 0 && task.index >= job.width) return StoppedBy::resize;
+  if (is_beyond_width(task, job)) return StoppedBy::resize;
   if (task.target != kNoSlot && task.target == task.at) return StoppedBy::gang_restart;
   return state.instance(task.at).released ? StoppedBy::drain : StoppedBy::move;
 }

@@ -111,6 +111,16 @@ TEST_F(LostPlaceTest, AJobWhoseLaunchIsRefusedWaitsWhateverTheReason) {
   EXPECT_TRUE(waits());
 }
 
+TEST_F(LostPlaceTest, ATaskThatWasToMoveToARefusedInstanceRunsOnAndDoesNotWait) {
+  refuse_the_other();
+  launch(7);
+  assign(1, 7);
+  happen(
+      LaunchRefused{InstanceId{7}, {RefusalKind::not_now, RefusalCode::cloud_throttled, {}, 0, 0}});
+  ASSERT_EQ(task(1).phase, TaskPhase::running);
+  EXPECT_FALSE(waits());
+}
+
 TEST_F(LostPlaceTest, AJobThatHasEndedDoesNotWait) {
   refuse_the_other();
   TaskFailed failed{TaskId{1}, 1, ""};
