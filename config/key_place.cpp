@@ -10,6 +10,17 @@
 #include "config/key_reader.hpp"
 
 namespace muster {
+namespace {
+
+/// "FILE:LINE:COLUMN"; empty: the key is not there.
+std::string place_in(const toml::table& table, const std::string& file, std::string_view key) {
+  const toml::node_view<const toml::node> node = toml::at_path(table, key);
+  if (!node) return "";
+  const toml::source_position& at = node.node()->source().begin;
+  return to_text({file, at.line, at.column});
+}
+
+}  // namespace
 
 std::string key_place(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                       std::string_view key) {
@@ -19,11 +30,8 @@ std::string key_place(const std::filesystem::path& file, const std::vector<std::
       overrides, [&](const std::string& text) { return text.starts_with(whole + "="); });
   if (is_set) return "--set " + whole;
   const auto table = config::read_toml(file);
-  if (!table) return std::string(key);
-  const toml::node_view<const toml::node> node = toml::at_path(table.value(), key);
-  if (!node) return std::string(key);
-  const toml::source_position& at = node.node()->source().begin;
-  return fmt::format("{}: {}", to_text({file.string(), at.line, at.column}), key);
+  const std::string place = table ? place_in(table.value(), file.string(), key) : "";
+  return place.empty() ? std::string(key) : fmt::format("{}: {}", place, key);
 }
 
 std::function<std::string(std::string_view)> text_places(const std::string& file,
@@ -34,13 +42,7 @@ std::function<std::string(std::string_view)> text_places(const std::string& file
   } catch (const toml::parse_error&) {
     table->clear();
   }
-  return [table, file](std::string_view key) -> std::string {
-    const toml::node_view<const toml::node> node =
-        toml::at_path(static_cast<const toml::table&>(*table), key);
-    if (!node) return "";
-    const toml::source_position& at = node.node()->source().begin;
-    return to_text({file, at.line, at.column});
-  };
+  return [table, file](std::string_view key) { return place_in(*table, file, key); };
 }
 
 }  // namespace muster

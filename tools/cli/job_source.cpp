@@ -61,13 +61,6 @@ bool await_writer(int file, std::string& text) {
   return got > 0 || errno == EAGAIN;
 }
 
-bool is_json(const JobSource& file) {
-  if (std::filesystem::path(file.name).extension() == ".json") return true;
-  if (file.name != kStandardInput) return false;
-  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && file.text[first] == '{';
-}
-
 /// The first line decides; of a file without one that may be executed, whether it is a job file.
 bool is_script_file(const JobSource& source, int file) {
   // In TOML a line that begins so is a comment.
@@ -82,6 +75,17 @@ bool is_script_file(const JobSource& source, int file) {
 }
 
 }  // namespace
+
+std::string shown_name(const JobSource& file) {
+  return file.name == kStandardInput ? "standard input" : file.name;
+}
+
+bool is_json(const JobSource& file) {
+  if (std::filesystem::path(file.name).extension() == ".json") return true;
+  if (file.name != kStandardInput) return false;
+  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && file.text[first] == '{';
+}
 
 bool is_written_as_job(const JobSource& file) {
   ErrorList errors;
@@ -131,8 +135,7 @@ bool names_a_script(const std::string& name) {
 }
 
 Expected<std::vector<JobRequest>, ConfigError> requests_from(const JobSource& file) {
-  const std::string source = file.name == kStandardInput ? "standard input" : file.name;
-  return job_requests_from_file(file.text, source, is_json(file));
+  return job_requests_from_file(file.text, shown_name(file), is_json(file));
 }
 
 JobRequest request_from(const JobSource& script, const std::vector<std::string>& arguments) {

@@ -18,6 +18,12 @@ struct JobSource {
 /// is called neither *.toml nor *.json.
 Expected<JobSource, ConfigError> read_source(const std::string& name);
 
+/// The file as complaints name it.
+std::string shown_name(const JobSource& file);
+
+/// Whether it is read as JSON.
+bool is_json(const JobSource& file);
+
 /// Whether the text is TOML or JSON as job files are, whatever is in it.
 bool is_written_as_job(const JobSource& file);
 

@@ -197,10 +197,10 @@ class AfterPlaces {
  public:
   std::string of(const RequestPlace& place) {
     if (place.file == nullptr) return "the command: after";
-    const std::string name = place.file->name == "-" ? "standard input" : place.file->name;
+    const std::string name = shown_name(*place.file);
     // A list is named in complaints as fields of a request are, and found as TOML names it.
     const std::string in_list = fmt::format("jobs/{}/after", place.position);
-    if (place.file->is_script || name.ends_with(".json")) {
+    if (place.file->is_script || is_json(*place.file)) {
       return fmt::format("{}: {}", name, place.is_alone ? "after" : in_list);
     }
     auto& places = of_file_[place.file.get()];

@@ -125,6 +125,11 @@ TEST_F(JobSourceTest, TheStandardInputIsJsonWhereItBeginsWithABrace) {
   EXPECT_FALSE(is_written_as_job({"-", "[\"a\"]x", false}));
 }
 
+TEST_F(JobSourceTest, TheStandardInputIsNamedInWords) {
+  EXPECT_EQ(shown_name({"-", "", false}), "standard input");
+  EXPECT_EQ(shown_name({"a.toml", "", false}), "a.toml");
+}
+
 TEST_F(JobSourceTest, AScriptIsSentWithItsNameAndItsArguments) {
   const JobRequest named = request_from({"./a.sh", "#!/bin/sh\n", true}, {"-x", "b c"});
   EXPECT_THAT(named.command, ElementsAre("./a.sh", "-x", "b c"));
