@@ -355,6 +355,18 @@ std::string Invariants::standing(const InstanceRow& row) const {
                      row.occupants.size(), state);
 }
 
+/// A job that a site has on its disk, and why it may still be there.
+std::string handoff_of(const Job& job, std::uint32_t site) {
+  std::string text = fmt::format("site {} has job {}{}", site, job.id.value, job.held ? " held" : "");
+  if (job.begin) text += fmt::format(" to begin at {:.0f}", to_seconds(job.begin->time_since_epoch()));
+  if (job.deadline) text += fmt::format(" until {:.0f}", to_seconds(job.deadline->time_since_epoch()));
+  for (const AfterJob& after : job.after) {
+    text += fmt::format(" after {}:{}{}", after.job.value, name_of(after.end),
+                        after.met ? " (met)" : "");
+  }
+  return text + "; ";
+}
+
 std::string Invariants::rest_of(const Submission& submission) const {
   const auto parts = parts_.find(*submission.job);
   std::size_t open = 0, tasks = 0;
@@ -374,9 +386,15 @@ std::string Invariants::rest_of(const Submission& submission) const {
     }
   }
   if (tasks == submission.wish->job.tasks.size() && open == 0) return {};
-  return fmt::format("job {} ({} tasks{}) has {} tasks at masters and {} parts open; ",
-                     submission.job->value, submission.wish->job.tasks.size(),
-                     submission.wish->job.gang ? ", a gang" : "", tasks, open);
+  std::string text = fmt::format("job {} ({} tasks{}) has {} tasks at masters and {} parts open; ",
+                                 submission.job->value, submission.wish->job.tasks.size(),
+                                 submission.wish->job.gang ? ", a gang" : "", tasks, open);
+  for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
+    for (const auto& [key, job] : cluster_.site_disk(i).handoffs) {
+      if (key.first == *submission.job) text += handoff_of(job, i);
+    }
+  }
+  return text;
 }
 
 std::string Invariants::rest(bool all) const {

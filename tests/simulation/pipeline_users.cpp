@@ -56,7 +56,8 @@ void PipelineUsers::look() {
 void PipelineUsers::look_at(std::size_t index) {
   const Submission& waiting = host_.submissions()[index];
   if (!waiting.wish->job.keeps_waiting || !waiting.job || waiting.told > 0) return;
-  if (waiting.cancelled) return;
+  // A cancellation that was never answered may have been lost: its user goes on.
+  if (waiting.cancel_kept) return;
   const auto after = waiting.wish->after;
   const std::uint32_t site = waiting.wish->site;
   for (const auto& [before, end] : after) {
