@@ -130,8 +130,8 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
     if (is_new) groups.emplace_back();
     groups[group->second].push_back(i);
   }
-  // Hosts only fill up: one that is too full for a shape is so for all kinds of that shape.
   const std::vector<std::uint32_t> hosts = hosts_with_room(input, model, kinds, out);
+  // Hosts only fill up: one that is too full for a shape is so for all kinds of that shape.
   std::map<std::uint32_t, std::size_t> first_host;  // with room, by the number of the shape
   for (const std::vector<std::uint32_t>& tasks : groups) {
     const TaskKind& kind = kinds.all()[input.tasks()[tasks.front()].kind];

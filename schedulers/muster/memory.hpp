@@ -76,7 +76,7 @@ class Memory {
  private:
   void end_round(const RoundNote& note, Instant at, const ClusterState& state);
   void forget_dirty(const ClusterState& state);
-  /// O(instances): for a change of price, which is seldom.
+  /// O(instances): for a change of terms, which is seldom.
   void touch_all_of(const Offering& changed, const ClusterView& view);
   void begin(TaskId task, Instant at);
   void end(TaskId task, Instant at);

@@ -154,7 +154,7 @@ bool RentedPolicy::is_regular(Instant now) const {
 bool RentedPolicy::wants_round(const ClusterView& view) const {
   if (memory_.is_quiet() && view.state.pending().empty()) return false;
   if (is_regular(view.now)) return true;
-  // Room is there for that job for a few rounds, of which one that plans nothing is one.
+  // Room is there for its job for a bounded number of rounds, and one that plans nothing counts.
   if (view.turn && memory_.has_news()) return true;
   if (!params_.eager) {
     // Where no more may be rented, room that comes free is for those that wait, and not given back.

@@ -145,7 +145,7 @@ class Counterparts(unittest.TestCase):
             prep, train, report, seen = cluster.submit(file)
             cluster.wait_over([seen])
             why = cluster.run("explain", train, "--task", "5").stdout
-            self.assertIn(f" of job {prep} ", why)
+            self.assertIn(f"index of job {prep} to complete", why)
             for i in range(0, 12, 2):
                 (gates / str(i)).touch()
             for victim in ("n0", "n2", "n4", "n1", "n3"):

@@ -95,7 +95,7 @@ TEST(EmptyInstances, are_remembered_by_another_policy_that_was_given_the_memory)
   ASSERT_TRUE(other->load_state(memory, cluster.view()));
   EXPECT_EQ(other->save_state(cluster.state()), memory);
   Rng rng(1);
-  Budget budget(0);
+  Budget budget;
   cluster.let_pass(std::chrono::seconds{1200});
   EXPECT_EQ(other->decide(cluster.view(), rng, budget).releases.size(), 1U);
 }
@@ -171,7 +171,7 @@ TEST(RoundsOnceAPeriod, plan_between_two_for_a_job_that_room_is_kept_for) {
   ClusterView view = cluster.view();
   view.turn = JobId{2};
   Rng rng(1);
-  Budget budget(0);
+  Budget budget;
   const Plan plan = cluster.policy().decide(view, rng, budget);
   ASSERT_EQ(plan.places.size(), 1U) << "the room is kept for a few rounds only";
   EXPECT_EQ(plan.places.front().task, TaskId{2});
