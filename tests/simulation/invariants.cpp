@@ -357,9 +357,12 @@ std::string Invariants::standing(const InstanceRow& row) const {
 
 /// A job that a site has on its disk, and why it may still be there.
 std::string handoff_of(const Job& job, std::uint32_t site) {
-  std::string text = fmt::format("site {} has job {}{}", site, job.id.value, job.held ? " held" : "");
-  if (job.begin) text += fmt::format(" to begin at {:.0f}", to_seconds(job.begin->time_since_epoch()));
-  if (job.deadline) text += fmt::format(" until {:.0f}", to_seconds(job.deadline->time_since_epoch()));
+  std::string text =
+      fmt::format("site {} has job {}{}", site, job.id.value, job.held ? " held" : "");
+  if (job.begin)
+    text += fmt::format(" to begin at {:.0f}", to_seconds(job.begin->time_since_epoch()));
+  if (job.deadline)
+    text += fmt::format(" until {:.0f}", to_seconds(job.deadline->time_since_epoch()));
   for (const AfterJob& after : job.after) {
     text += fmt::format(" after {}:{}{}", after.job.value, name_of(after.end),
                         after.met ? " (met)" : "");
