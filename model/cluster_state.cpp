@@ -280,7 +280,7 @@ void ClusterState::Applier::operator()(const JobFinished& e) {
     MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
     drop_target(done);
     leave_phase(done);
-    s.shapes_.leave(*s.catalog_, done.shape);
+    s.shapes_.leave(done.shape);
     s.classes_.leave(done.cls);
     s.task_slots_.erase(done.id);
     s.free_tasks_.push_back(slot);
@@ -351,7 +351,7 @@ void ClusterState::derive_shapes() {
         present = shapes_.present(*catalog_, stored, job.tasks[i].demands, job.constraint);
       } else if (present != stored) {
         shapes_.join(present);
-        shapes_.leave(*catalog_, stored);
+        shapes_.leave(stored);
       }
       task.shape = present;
     }

@@ -51,7 +51,8 @@ ShapeId ShapeTable::intern(const Catalog& catalog, const Demands& demands,
   const bool none_free = lowest == free_.end();
   // The lowest free id: the same events give the same ids in every run.
   const ShapeId next{none_free ? static_cast<std::uint32_t>(rows_.size()) : *lowest};
-  const auto [entry, is_new] = ids_.emplace(key_of(catalog, demands, constraint), next);
+  std::string key = key_of(catalog, demands, constraint);
+  const auto [entry, is_new] = ids_.emplace(key, next);
   if (is_new) {
     if (none_free) {
       rows_.emplace_back();
@@ -59,8 +60,10 @@ ShapeId ShapeTable::intern(const Catalog& catalog, const Demands& demands,
       free_.erase(lowest);
     }
     const bool is_free = constraint.empty() || admitted(catalog, constraint).empty();
-    rows_[next.value] = {
-        {demands, is_free ? Constraint() : Constraint::of(constraint)}, 0, ++changes_};
+    rows_[next.value] = {{demands, is_free ? Constraint() : Constraint::of(constraint)},
+                         std::move(key),
+                         0,
+                         ++changes_};
   }
   ++rows_[entry->second.value].tasks;
   return entry->second;
@@ -71,10 +74,10 @@ ShapeId ShapeTable::join(ShapeId id) {
   return id;
 }
 
-void ShapeTable::leave(const Catalog& catalog, ShapeId id) {
+void ShapeTable::leave(ShapeId id) {
   Row& row = rows_[id.value];
   if (--row.tasks > 0) return;
-  const auto entry = ids_.find(key_of(catalog, row.shape.demands, row.shape.constraint.text()));
+  const auto entry = ids_.find(row.key);
   if (entry != ids_.end() && entry->second == id) ids_.erase(entry);
   // Numbers of changes tell those that cache by id that it may stand for another shape.
   free_.insert(id.value);
@@ -92,7 +95,8 @@ void ShapeTable::settle(const Catalog& catalog) {
     row.made = row.tasks > 0 ? ++changes_ : 0;
     if (row.tasks > 0) {
       // Of two that are one by this catalog the first stays; tasks of the other come to it.
-      ids_.emplace(key_of(catalog, row.shape.demands, row.shape.constraint.text()), ShapeId{id});
+      row.key = key_of(catalog, row.shape.demands, row.shape.constraint.text());
+      ids_.emplace(row.key, ShapeId{id});
     } else {
       free_.insert(id);
       row.shape = {};
@@ -105,7 +109,7 @@ ShapeId ShapeTable::present(const Catalog& catalog, ShapeId id, const Demands& d
   const auto entry = ids_.find(key_of(catalog, demands, constraint));
   if (entry != ids_.end() && entry->second == id) return id;
   const ShapeId now = intern(catalog, demands, constraint);
-  leave(catalog, id);
+  leave(id);
   return now;
 }
 

@@ -35,7 +35,7 @@ class ShapeTable {
   /// One more task has the shape, which another has already.
   ShapeId join(ShapeId id);
   /// A task that had the shape is gone.
-  void leave(const Catalog& catalog, ShapeId id);
+  void leave(ShapeId id);
 
   /// Takes in those of a snapshot, which no task has yet: each task then joins its own, settle()
   /// follows, and after it each task asks for its present one.
@@ -52,6 +52,7 @@ class ShapeTable {
  private:
   struct Row {
     Shape shape;              ///< empty while no task has it
+    std::string key{};        ///< by which `ids_` finds it
     std::uint32_t tasks = 0;  ///< how many have it
     std::uint64_t made = 0;
   };
