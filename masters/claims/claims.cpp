@@ -87,7 +87,9 @@ struct Claims::Fold {
     if (!is_full_cloud(e.refusal.code)) return lost_before_they_came(*state.find(e.instance));
     std::map<Slot, TaskId> first_of;  // of each job
     for (Slot slot : state.find(e.instance)->planned) {
-      first_of.try_emplace(state.task(slot).job, state.task(slot).id);
+      const TaskRow& task = state.task(slot);
+      // One that runs elsewhere and was only to move there does not wait.
+      if (task.phase == TaskPhase::assigned) first_of.try_emplace(task.job, task.id);
     }
     for (const auto& [slot, task] : first_of) {
       const JobRow& job = state.job(slot);

@@ -121,6 +121,15 @@ TEST_F(LostPlaceTest, ATaskThatWasToMoveToARefusedInstanceRunsOnAndDoesNotWait) 
   EXPECT_FALSE(waits());
 }
 
+TEST_F(LostPlaceTest, NorDoesOneThatWasToMoveToAnInstanceForWhichTheCloudIsFull) {
+  refuse_the_other();
+  launch(7);
+  assign(1, 7);
+  happen(LaunchRefused{InstanceId{7}, kNoInstance});
+  ASSERT_EQ(task(1).phase, TaskPhase::running);
+  EXPECT_FALSE(waits());
+}
+
 TEST_F(LostPlaceTest, AJobThatHasEndedDoesNotWait) {
   refuse_the_other();
   TaskFailed failed{TaskId{1}, 1, ""};
