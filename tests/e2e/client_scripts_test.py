@@ -56,6 +56,11 @@ class Scripts(ClientTest):
         self.assertIn("job 12: stdin, 2 tasks", printed)
         assert_golden(self, printed)
 
+    def test_faults_of_json_from_the_standard_input_are_named_as_in_a_file(self):
+        text = ('{"jobs": [{"name": "a", "command": ["b"]}, '
+                '{"command": ["c"], "after": ["nobody"]}]}')
+        self.assertIn("standard input: jobs/1/after: ", self.refused("-", text=text))
+
     def test_without_a_first_line_the_standard_input_is_a_job_file(self):
         self.assertEqual(self.sent("-", "--cpus", "2", text='command = ["a"]\n')[0],
                          {"command": ["a"], "cpus": 2})
