@@ -117,7 +117,9 @@ class Elastic(unittest.TestCase):
         changed = 0
         for job, seed in jobs.items():
             runs, ends = self.runs_of(job)
-            self.assertEqual(ends, [alone(seed)], "done once, as one worker does it")
+            self.assertEqual(set(ends), {alone(seed)}, "done as one worker does it")
+            # One that is told to stop for another width when it has just said so says it again.
+            self.assertLessEqual(len(ends), 2, runs)
             steps = [step for _, step in runs]
             self.assertEqual(steps, sorted(steps), "each goes on from where the one before was")
             # A stop for another width may come when the first worker has just made its last step.
