@@ -137,6 +137,8 @@ void check_hosts(const ClusterEntry& entry) {
       node.reader.complain("join", "needs certificates, and insecure_loopback is on");
     } else if (is_hosts && node.node.cloud) {
       node.reader.need("join", ", and cloud.provider is hosts");
+      // Tokens by which machines join are made there.
+      node.reader.need("api", ", and machines join here");
     }
   }
   const auto& hosts = c.cloud.own.of<HostsCloudSettings>();

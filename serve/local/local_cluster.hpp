@@ -10,6 +10,7 @@
 #include "config/cluster_config.hpp"
 #include "model/expected.hpp"
 #include "serve/local/kept_logs.hpp"
+#include "serve/local/local_roles.hpp"
 #include "serve/local/local_settings.hpp"
 
 namespace muster::local {
@@ -27,9 +28,6 @@ struct StopRequest {
   bool drop_logs = false;       ///< the output of their tasks need not be kept
   std::function<void(std::size_t)> progress{};
 };
-
-inline constexpr std::uint32_t kMaxSites = 5;
-inline constexpr std::uint32_t kMaxMasters = 8;
 
 /// A cluster of this machine, in a folder of its own:
 ///

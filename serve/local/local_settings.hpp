@@ -22,6 +22,9 @@ enum class LocalError : std::uint8_t {
   failed
 };
 
+inline constexpr std::uint32_t kMaxSites = 5;
+inline constexpr std::uint32_t kMaxMasters = 8;
+
 /// Wanted settings of a local cluster. Of one that is there what is not given stays as it is.
 struct LocalRequest {
   std::uint32_t sites = 2;            ///< 1 to kMaxSites

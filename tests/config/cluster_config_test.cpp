@@ -402,7 +402,8 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
 
 TEST(ClusterConfig, AsksForMachinesOfOnesOwnAgainSoonUnlessItSaysOtherwise) {
   ClusterFile parts{.sections = "[cloud]\nprovider = \"hosts\"\n"};
-  const std::vector<std::string> port = {"node.n2.join=127.0.0.1:7443"};
+  const Texts port = {"node.n2.join=[::1]:7", "node.n2.api=[::1]:8", "node.n2.site=oslo",
+                      "node.n2.latitude=60",  "node.n2.longitude=5", "api_token=token"};
   const ClusterConfig soon = load(parts, port).value();
   EXPECT_EQ(soon.master.launch_backoff, 5s);
   EXPECT_EQ(soon.master.launch_backoff_longest, 5s);

@@ -351,6 +351,12 @@ TEST(ClusterErrors, TellsEverythingThatIsWrongAtOnceInTheOrderOfTheFile) {
                   IsGoldenAt("local.toml:20:11: link.timeout"), IsGoldenAt("local.toml: node")));
 }
 
+TEST(ClusterErrors, WantsAnApiWhereMachinesOfOnesOwnJoin) {
+  const ClusterFile parts{.nodes = kSite + kMaster + kCloud + "join = \"10.0.0.1:7443\"\n",
+                          .sections = "[cloud]\nprovider = \"hosts\"\n"};
+  EXPECT_THAT(errors_of(parts), ElementsAre(IsGoldenAt("local.toml:14:1: node.n2.api")));
+}
+
 TEST(ClusterErrors, TellsWhatKindOfErrorItWas) {
   EXPECT_EQ(load_cluster_config("/nowhere/local.toml", {}).error().code, ConfigError::unreadable);
   EXPECT_THAT(load_cluster_config("/nowhere/local.toml", {}).error().message,

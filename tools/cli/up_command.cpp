@@ -276,7 +276,6 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   // beside what another would have free.
   request.sites = arguments.sites.value_or(std::min<std::uint32_t>(2, arguments.nodes.value_or(2)));
   request.masters = arguments.masters.value_or(1);
-  request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
   request.policy = with_absolute_paths(arguments.policy);
   if (!arguments.catalog.empty()) request.catalog = fs::absolute(arguments.catalog);
   if (!arguments.prices.empty()) request.prices = fs::absolute(arguments.prices);
@@ -286,6 +285,7 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   request.overrides = arguments.overrides;
   request.new_stores = arguments.new_stores;
   if (!arguments.join.empty()) request.join = join_place(arguments.join);
+  request.nodes = arguments.nodes.value_or(local::most_nodes(request));
   return request;
 }
 

@@ -86,6 +86,25 @@ TEST_F(LocalClusterFiles, hold_no_key_that_makes_members) {
   EXPECT_FALSE(fs::exists(key()));
 }
 
+TEST_F(LocalClusterFiles, have_the_join_port_where_an_api_makes_tokens) {
+  fs::create_directories(dir());
+  LocalRequest request;
+  request.sites = 1;
+  request.masters = 2;
+  request.nodes = 3;
+  request.policy = "no-packing";
+  request.join = Endpoint{"127.0.0.1", 7443};
+  const auto prepared = LocalCluster(dir()).prepare(request);
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const ClusterConfig& config = prepared->config;
+  EXPECT_EQ(config.cloud_node().join, request.join);
+  EXPECT_TRUE(config.cloud_node().api);
+  EXPECT_EQ(config.nodes.size(), 3u);
+  EXPECT_EQ(config.master.launch_backoff, std::chrono::seconds{5}) << "as with a file of its own";
+  request.nodes = 4;
+  EXPECT_FALSE(LocalCluster(place_.folder() / "d").prepare(request)) << "the last had no role";
+}
+
 TEST_F(LocalClusterFiles, lose_such_a_key_that_was_left_at_the_next_start) {
   ASSERT_TRUE(prepare());
   std::ofstream(key()) << "of a cluster made before, or of an end in between";
