@@ -186,7 +186,7 @@ std::optional<Response> Api::answer_at_once(const Call& call) {
       response.body = "{\"ok\": true}";
       return response;
     case Operation::me:
-      return answer_me(call.pass.who);
+      return answer_me(call.pass.who, parts_.hosts != nullptr);
     case Operation::tokens:
       return answer_tokens(gate_.tokens());
     default:

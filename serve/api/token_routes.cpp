@@ -66,11 +66,12 @@ Response refused(const Failure<ConfigError>& error) {
 
 }  // namespace
 
-Response answer_me(const Principal& who) {
+Response answer_me(const Principal& who, bool join_port) {
   const Json document{{"token", who.token},
                       {"role", name_of(who.role)},
                       {"user", who.user},
-                      {"expires_s", number_or_null(who.expires_s)}};
+                      {"expires_s", number_or_null(who.expires_s)},
+                      {"join_port", join_port}};
   return {.body = written(document)};
 }
 

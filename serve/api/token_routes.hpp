@@ -9,8 +9,8 @@
 
 namespace muster::api {
 
-/// User and role of the caller's token.
-Response answer_me(const Principal& who);
+/// User and role of the caller's token, and whether this node has the join port.
+Response answer_me(const Principal& who, bool join_port);
 /// All tokens, without anything secret.
 Response answer_tokens(TokenBook& book);
 /// Carries out what the body asks for, and answers with the token; a new one with its secret. These

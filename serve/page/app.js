@@ -11,6 +11,7 @@ const TYPING_MS = 250;  // after the last letter, before the cluster is asked
 const SLOW_MS = 2000;  // a master that hangs is waited for longer; until then nothing new is shown
 const USERS_PERIOD_MS = 15000;  // sums that change slowly
 const LIFE_PERIOD_MS = 5000;
+const MACHINES_PERIOD_MS = 5000;
 const OVER_PERIOD_MS = 5000;  // of a job that is over, of which nothing changes
 const MAX_JOBS = 200;
 const MAX_SEARCHED = 2000;
@@ -32,6 +33,8 @@ const state = {
   instance: null,  // or of the instance
   rented: undefined,  // what the list of instances says of that; null: nothing
   life: undefined,    // what is known of its life; null: nothing
+  used: new Map(),    // the instances as they were listed last, by their numbers
+  machines: null,     // the machines likewise; null: not asked for
   plain: null,   // the job of which the token may not hear why its tasks wait
   phase: "all",  // which of the open job's tasks are shown
   shown_job: null,         // the open job, as it was shown last
@@ -278,12 +281,16 @@ function questions(turn) {
     const limit = hasDecisionFilter() ? MAX_FILTERED : MAX_DECISIONS;
     asked.push(refresh(turn, "/v1/decisions?limit=" + limit, showDecisions));
   }
-  if (state.instance !== null || isWatched("instances")) {
+  const has_machines = state.machines?.hosts.length > 0 && isWatched("machines");
+  if (state.instance !== null || isWatched("instances") || has_machines) {
     asked.push(refresh(turn, "/v1/instances", showInstances));
   }
   if (isWatched("users") && isDue("users", USERS_PERIOD_MS)) {
     const today = ask("/v1/cost/today").catch(() => null);
     asked.push(refresh(turn, "/v1/cost?by=user", async (cost) => showUsers(cost, await today)));
+  }
+  if (state.me?.join_port && isWatched("machines") && isDue("machines", MACHINES_PERIOD_MS)) {
+    asked.push(refresh(turn, "/v1/hosts", showMachines));
   }
   asked.push(refresh(turn, "/v1/services", showServices));
   return asked;

@@ -90,7 +90,7 @@ async function askMe() {
     state.me = await ask("/v1/me");
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 404) throw error;
-    state.me = { token: "", role: "admin", user: "" };
+    state.me = { token: "", role: "admin", user: "", join_port: false };
   }
   showMe();
 }

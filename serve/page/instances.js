@@ -42,6 +42,8 @@ function instanceRow(row, first) {
 }
 
 function showInstances({ instances, silent }) {
+  state.used = new Map(instances.map((one) => [one.instance, one]));
+  if (state.machines) showMachines(state.machines);
   showRows(by_id("instances"), instances.slice(0, MAX_INSTANCES), (one) => one.instance,
     instanceRow);
   const more = instances.length - MAX_INSTANCES;

@@ -4,6 +4,7 @@
 
 const MAX_ENDPOINTS = 8;
 const MAX_USERS = 100;
+const MAX_MACHINES = 200;
 
 // ---- who may do what ----
 
@@ -12,12 +13,14 @@ const mayChange = (job) => state.me.role === "admin"
 const mayDrain = () => state.me.role === "admin";
 
 function showMe() {
-  const { token, role, user } = state.me;
+  const { token, role, user, join_port } = state.me;
   const may = { admin: "may change everything", user: `may change the jobs of ${user}`,
     read_only: "may only look" }[role] ?? role;
   const as = user && role !== "user" ? `, as ${user}` : "";
   setName(by_id("me"), token ? `${token} ${may}${as}` : "");
   for (const drain of document.querySelectorAll("#instances button")) drain.hidden = !mayDrain();
+  for (const id of ["machines-section", "machines-link"]) by_id(id).hidden = !join_port;
+  state.asked_ms.machines = undefined;  // their buttons, too
 }
 
 // ---- status ----
@@ -190,6 +193,88 @@ function nodeRow(row) {
 
 function showNodes(nodes) {
   showRows(by_id("nodes"), nodes, (node) => node.node, nodeRow);
+}
+
+// ---- machines of one's own ----
+
+// A drained one takes nothing more, whatever else it is.
+function stateOfMachine({ state: standing, drained, instance }) {
+  if (!drained) return standing;
+  return standing === "ready" ? (instance === null ? "drained" : "draining")
+    : `${standing}, drained`;
+}
+
+// Until when what runs there may run on without a further word of the cluster; a machine that is
+// free has nothing to end.
+function leaseOf({ instance, heard_s }, lease_s) {
+  if (instance === null) return "-";
+  if (!lease_s) return "without end";
+  return heard_s === null ? "not heard of yet" : moment(heard_s + lease_s);
+}
+
+// How much of it is used: nothing of a free one, and of another what the list of instances says of
+// the one on it.
+function loadOf(machine) {
+  const one = state.used.get(machine.instance);
+  const used = (kind, all) => one ? usedOf(one, kind)
+    : `${machine.instance === null ? 0 : "?"}/${all}`;
+  const parts = [`${used("cpu", machine.cpus)} CPUs`,
+    `${used("memory", machine.memory_gib)} GiB`];
+  if (machine.gpus > 0) parts.push(`${used("gpu", machine.gpus)} GPUs`);
+  return parts.join(", ");
+}
+
+function machineRow(row, { machine: { host } }) {
+  let used = null;  // the instance on it
+  const kinds = ["number", "text", "keep", "text", "keep", "text", "text", "text", "text"];
+  const cells = kinds.map((kind) => row.appendChild(cell(kind)));
+  const act = row.appendChild(cell("keep")).appendChild(document.createElement("button"));
+  const back = act.parentNode.appendChild(document.createElement("button"));
+  for (const node of [act, back]) node.type = "button";
+  const order = (word, done) =>
+    change(`/v1/hosts/${host}/${word}`, by_id("machines-said"), `Machine ${host} ${done}`);
+  // Its instance too, as `muster hosts drain` does: what runs on it moves.
+  confirmed(act, "Drain", async () => {
+    await order("drain", "is taken into use no more, and empties.");
+    if (used !== null) {
+      await change(`/v1/instances/${used}/drain`, by_id("machines-said"),
+        `Machine ${host} is taken into use no more, and empties.`);
+    }
+  });
+  setText(back, "Resume");
+  back.addEventListener("click", () => order("resume", "may be taken into use again."));
+  act.setAttribute("aria-label", `Drain machine ${host}`);
+  back.setAttribute("aria-label", `Resume machine ${host}`);
+  return ({ machine, lease_s }) => {
+    used = machine.instance;
+    act.hidden = !mayDrain() || machine.drained;
+    back.hidden = !mayDrain() || !machine.drained;
+    const gone = machine.state === "silent" || machine.state === "lost";
+    cells[2].className = gone ? "keep state-lost" : "keep";
+    setText(cells[0], host);
+    setName(cells[1], machine.name);
+    setText(cells[2], stateOfMachine(machine));
+    setName(cells[3], machine.type);
+    setNodes(cells[4], String(machine.instance), () =>
+      [machine.instance === null ? "free" : linkTo("instance", machine.instance,
+        machine.instance)]);
+    setText(cells[5], loadOf(machine));
+    setText(cells[6], leaseOf(machine, lease_s));
+    setName(cells[7], pairsOf(machine.labels).join(" "));
+    setText(cells[8], machine.trouble);
+  };
+}
+
+function showMachines(answer) {
+  state.machines = answer;
+  const { hosts, lease_s, silent } = answer;
+  const shown = hosts.slice(0, MAX_MACHINES).map((machine) => ({ machine, lease_s }));
+  showRows(by_id("machines"), shown, ({ machine }) => machine.host, machineRow);
+  const more = hosts.length - shown.length;
+  setText(by_id("machines-note"), [
+    hosts.length ? "" : "No machine has joined yet: muster join-token create says how one does.",
+    more > 0 ? `${more} more are not shown; muster hosts lists all.` : "",
+    lacks(silent, "machines")].filter(Boolean).join(" "));
 }
 
 // Of a service with many replicas the first endpoints, and how many more there are.

@@ -124,6 +124,21 @@ def instance(number):
             "limits": "cgroup v2", "isolation": "uid", "labels": {"zone": "eu-1a"}}
 
 
+def machine(number, **more):
+    """One of the machines that have joined; instance 6 is on the second."""
+    return {"host": number, "name": f"rack{number}.example.org", "type": "own-c4m16",
+            "state": "ready", "drained": False, "cpus": 4, "memory_gib": 16, "gpus": 0,
+            "storage_gib": 100, "labels": {"rack": str(number)}, "instance": None,
+            "heard_s": BEGIN - number, "trouble": "", **more}
+
+
+def machines():
+    return [machine(1), machine(2, instance=6),
+            machine(3, instance=4, state="silent", heard_s=BEGIN - 700,
+                    trouble="its lease ended"),
+            machine(4, drained=True, labels={})]
+
+
 def life(number):
     visit = {"job": FAILED, "task": 4, "attempt": 1, "sent_s": BEGIN - 600, "ended_s": BEGIN - 410,
              "end": "lost"}
@@ -178,7 +193,8 @@ class PageCluster:
 
     def __init__(self, tells_lives=True):
         self.tells_lives = tells_lives
-        self.role = {"token": "ann-laptop", "role": "admin", "user": "", "expires_s": None}
+        self.role = {"token": "ann-laptop", "role": "admin", "user": "", "expires_s": None,
+                     "join_port": True}
         self.caps = [{"master": "m0", "max_instances": 8, "max_usd_h": 5, "max_usd_day": 20}]
         self.orders = []  # (path, body, headers) of what was to be changed
         self.asked = []   # paths of all other requests of the API
@@ -188,6 +204,7 @@ class PageCluster:
                                                  for i in range(1, 30))}
         self.jobs = jobs()
         self.tells_outputs = True
+        self.machines = {"hosts": machines(), "lease_s": 600}
         self.began = time.monotonic()
         cluster = self
 
@@ -275,6 +292,7 @@ class PageCluster:
                  "/v1/jobs": lambda: self.listed(asked),
                  "/v1/services": lambda: {"services": []},
                  "/v1/instances": lambda: {"instances": [instance(i) for i in range(1, 9)]},
+                 "/v1/hosts": lambda: self.machines,
                  "/v1/decisions": lambda: {"decisions": decisions()[:int(asked["limit"])]},
                  "/v1/history": lambda: {"samples": history()}, "/v1/cost": self.cost,
                  "/v1/cost/today": self.cost_today}

@@ -118,6 +118,7 @@ class ShapeTest(PageTest):
     def everything(self, kind="job", number=FAILED):
         """The page with a job and its output, or an instance, and all lists filled."""
         self.open(kind, number)
+        self.wait(lambda: self.texts("#machines tr"), "machines")
         if kind == "job":
             self.wait(lambda: self.text("#log-text"), "its output")
         for part in ("#jobs td", "#instances td", "#decisions td", "#users td"):

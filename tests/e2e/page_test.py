@@ -338,6 +338,63 @@ class InstanceTest(PageTest):
         self.assertEqual([path for path, _, _ in self.cluster.orders], ["/v1/instances/3/drain"])
 
 
+class MachinesTest(PageTest):
+
+    def cells(self, place):
+        return self.texts(f"#machines tr:nth-child({place}) td")
+
+    def test_are_listed_with_their_lease_load_and_labels(self):
+        self.open()
+        self.wait(lambda: len(self.texts("#machines tr")) == 4, "machines")
+        self.wait(lambda: self.cells(2)[5] == "1.5/2 CPUs, 3/4 GiB", "the load of its instance")
+        self.assertEqual(self.cells(1), ["1", "rack1.example.org", "ready", "own-c4m16", "free",
+                                         "0/4 CPUs, 0/16 GiB", "-", "rack=1", "", "DrainResume"])
+        self.assertEqual(self.cells(2)[4], "6")
+        self.assertEqual(self.cells(2)[6:8], ["2027-01-15 08:09:58", "rack=2"])
+        self.assertEqual([self.cells(3)[2], self.cells(3)[8]],
+                         ["silent", "its lease ended"])
+        self.assertEqual(self.cells(4)[2], "drained")
+        self.assertEqual(self.js("return [...document.querySelectorAll('#machines button')]"
+                                 ".filter(node => node.checkVisibility())"
+                                 ".map(node => node.textContent);"), ["Drain"] * 3 + ["Resume"])
+        self.click("#machines tr:nth-child(2) a")
+        self.wait(lambda: self.text("#instance-title") == "Instance 6: ready", "its instance")
+
+    def test_have_no_section_on_a_node_without_a_join_port(self):
+        self.cluster.role["join_port"] = False
+        self.open()
+        self.wait(lambda: self.texts("#instances tr"), "the page")
+        self.assertFalse(self.shown("#machines-section"))
+        self.assertFalse(self.shown("#machines-link"))
+        self.assertEqual([path for path in self.cluster.asked if path.startswith("/v1/hosts")], [])
+
+    def test_are_drained_and_taken_into_use_again(self):
+        self.open()
+        self.wait(lambda: self.texts("#machines tr"), "machines")
+        for place in (1, 2):
+            self.click(f"#machines tr:nth-child({place}) button")
+            self.click(f"#machines tr:nth-child({place}) button")
+            self.wait(lambda: f"Machine {place} " in self.text("#machines-said"), "the order")
+        self.wait(lambda: len(self.cluster.orders) == 3, "its instance, too")
+        self.click("#machines tr:nth-child(4) button:last-child")
+        self.wait(lambda: "again" in self.text("#machines-said"), "the other order")
+        self.assertEqual([path for path, _, _ in self.cluster.orders],
+                         ["/v1/hosts/1/drain", "/v1/hosts/2/drain", "/v1/instances/6/drain",
+                          "/v1/hosts/4/resume"])
+
+    def test_have_no_button_for_who_may_only_look(self):
+        self.cluster.role["role"] = "read_only"
+        self.open()
+        self.wait(lambda: self.texts("#machines tr"), "machines")
+        self.assertFalse(self.shown("#machines button"))
+
+    def test_are_told_how_to_join_before_the_first_has(self):
+        self.cluster.machines["hosts"] = []
+        self.open()
+        self.wait(lambda: self.shown("#machines-section"), "the section")
+        self.assertIn("muster join-token create", self.text("#machines-note"))
+
+
 class DecisionTest(PageTest):
 
     def test_links_jobs_and_instances(self):

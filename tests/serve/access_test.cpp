@@ -59,18 +59,21 @@ class Access : public testing::Test {
 };
 
 TEST_F(Access, says_who_a_token_is_of) {
-  EXPECT_EQ(
-      json::parse(ask_as(user_, "GET", "/v1/me").body),
-      json(
-          {{"token", "laptop"}, {"role", "user"}, {"user", "ann"}, {"expires_s", kTestNow + 600}}));
+  EXPECT_EQ(json::parse(ask_as(user_, "GET", "/v1/me").body), json({{"token", "laptop"},
+                                                                    {"role", "user"},
+                                                                    {"user", "ann"},
+                                                                    {"expires_s", kTestNow + 600},
+                                                                    {"join_port", false}}));
   EXPECT_EQ(json::parse(ask_as(reader_, "GET", "/v1/me").body), json({{"token", "screen"},
                                                                       {"role", "read_only"},
                                                                       {"user", "screen"},
-                                                                      {"expires_s", nullptr}}));
+                                                                      {"expires_s", nullptr},
+                                                                      {"join_port", false}}));
   EXPECT_EQ(json::parse(served_->get("/v1/me").body), json({{"token", "api-token"},
                                                             {"role", "admin"},
                                                             {"user", "anonymous"},
-                                                            {"expires_s", nullptr}}));
+                                                            {"expires_s", nullptr},
+                                                            {"join_port", false}}));
   // The token of the cluster's file acts for whoever calls; one with a user of its own does not.
   const char* caller = "Muster-Caller: carl\r\n";
   EXPECT_EQ(json::parse(ask_as(kToken, "GET", "/v1/me", {}, caller).body)["user"], "carl");

@@ -119,6 +119,13 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
   }
 }
 
+TEST(Contract, a_node_with_the_join_port_says_so) {
+  ServerOptions options;
+  options.joined = std::make_shared<SomeHosts>();
+  Served served(options);
+  EXPECT_EQ(json::parse(served.get("/v1/me").body).at("join_port"), true);
+}
+
 TEST(Contract, the_headers_of_a_logs_bytes_are_listed) {
   Served served;
   const json listed =
