@@ -45,6 +45,10 @@ Keys top_keys() {
            PathKey{[](C& c) -> fs::path& { return c.state_dir; }}, true},
           {"checkpoint_root", "folder of checkpoints, shared by all instances",
            PathKey{[](C& c) -> fs::path& { return c.checkpoint_root; }}, true},
+          {"checkpoint_mark",
+           "text of the file .muster-cluster in that folder where it is the cluster's; a folder "
+           "without it is this machine's own; not given: all instances share it",
+           TextKeyOf<C>{[](C& c) -> std::string& { return c.checkpoint_mark; }}},
           {"hide",
            "files and folders besides state_dir and checkpoint_root that are out of a task's sight "
            "where tasks are isolated by namespaces",

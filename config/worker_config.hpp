@@ -29,6 +29,7 @@ struct WorkerConfig {
   bool insecure_loopback = false;
   std::filesystem::path state_dir;        ///< outlives the worker's process
   std::filesystem::path checkpoint_root;  ///< shared by all instances
+  std::string checkpoint_mark;            ///< of the shared one; empty: it is shared
   std::vector<std::string> hide;          ///< is out of a task's sight besides these two
   std::filesystem::path shim_program;     ///< empty: the muster command itself
   std::filesystem::path log;              ///< rotated; empty: standard error

@@ -309,6 +309,7 @@ struct ClusterState::Applier {
   void operator()(const LaunchRefused&);
   void operator()(const InstanceUp&);
   void operator()(const InstanceReady&);
+  void operator()(const OwnCheckpoints& e) { instance(e.instance).own_checkpoints = true; }
   void operator()(const ReleaseDecided&);
   void operator()(const TerminateIssued&);
   /// Its planned place is no more; one that still runs elsewhere goes on there.

@@ -35,6 +35,13 @@ void note_failure(TaskRow& row, const ServiceSpec& service, const TaskFailed& fa
   row.rests_until = failed.retry_at.value_or(Instant{});
 }
 
+/// Whether an attempt that was stopped has left a checkpoint where the next one finds it: on a
+/// machine that does not share the cluster's folder, only an attempt in this very place does.
+bool is_saved(const TaskRow& row, const Job& job, const InstanceRow& at, std::int32_t exit_code) {
+  const bool found = !at.own_checkpoints || row.target == row.at;
+  return found && (job.checkpoints || exit_code == kCheckpointedExit);
+}
+
 }  // namespace
 
 void ClusterState::Applier::operator()(const JobAccepted& e) {
@@ -216,9 +223,8 @@ void ClusterState::Applier::operator()(const TaskCheckpointed& e) {
   MUSTER_CHECK(row.phase == TaskPhase::stopping && row.attempt == e.attempt,
                "only a stopped attempt leaves");
   row.seen_upload = e.upload;
-  // From the end of its progress to now the checkpoint was saved.
-  const bool saved = job_of(row).job.checkpoints || e.end.exit_code == kCheckpointedExit;
-  const Duration ran = at - e.upload - started(row);
+  const bool saved = is_saved(row, job_of(row).job, s.instances_[row.at], e.end.exit_code);
+  const Duration ran = at - e.upload - started(row);  // its checkpoint was saved after that
   if (saved) row.ran += std::max(Duration{}, ran);
   // A process that was killed, or ended otherwise, has not reported a saved checkpoint.
   const bool has_saved = saved && (e.end.exit_code == 0 || e.end.exit_code == kCheckpointedExit);

@@ -222,6 +222,8 @@ struct InstanceRow {
   PriceSteps earlier_prices;  ///< since it was asked for, by the cloud's clock: the newest ones
   SlotLinks same_offering;
   bool owned = false;  ///< it was launched as one of its master's fleet
+  /// No other machine finds checkpoints that its tasks save: one that leaves it begins anew.
+  bool own_checkpoints = false;
 
   OfferingKey offering() const { return {type, market, zone}; }
 };

@@ -52,6 +52,7 @@ struct InstanceView {
   bool connected = false;
   std::string limits;
   std::string isolation{};
+  bool own_checkpoints = false;
   Labels labels{};  ///< of its type
 };
 
@@ -73,6 +74,8 @@ void fields(auto& a, Like<InstanceView> auto& v) {
   a(later("limits", "how its worker holds tasks to what they asked for; empty before it is linked"),
     v.limits);
   a(later("isolation", "how its worker keeps tasks apart; empty before it is linked"), v.isolation);
+  a(later("own_checkpoints", "its machine does not share the cluster's folder of checkpoints"),
+    v.own_checkpoints);
   a(later("labels", "labels of its type in the catalog"), v.labels);
 }
 

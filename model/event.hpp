@@ -102,6 +102,13 @@ struct InstanceReady {
   friend bool operator==(const InstanceReady&, const InstanceReady&) = default;
 };
 
+/// The instance's machine does not share the cluster's folder of checkpoints.
+struct OwnCheckpoints {
+  InstanceId instance;
+
+  friend bool operator==(const OwnCheckpoints&, const OwnCheckpoints&) = default;
+};
+
 /// The instance is no longer wanted: no task may be placed on it any more.
 struct ReleaseDecided {
   InstanceId instance;
@@ -449,7 +456,7 @@ using EventBody =
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
                  JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized,
                  RoomClaimed, ReplicaChanged, ReplicaWanted, ServiceScaled, ServiceSettled,
-                 CounterpartOver>;
+                 CounterpartOver, OwnCheckpoints>;
 
 /// Something that became true for a master, and when.
 struct Event {

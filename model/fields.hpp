@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "task_released",     "job_held",         "job_released",     "job_terminating",
     "measured",          "gang_turn",        "offering_changed", "job_resized",
     "room_claimed",      "replica_changed",  "replica_wanted",   "service_scaled",
-    "service_settled",   "counterpart_over"};
+    "service_settled",   "counterpart_over", "own_checkpoints"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -289,6 +289,10 @@ void fields(auto& a, Like<InstanceUp> auto& e) {
   a.unless_default("ahead_s", e.ahead, {});
 }
 void fields(auto& a, Like<InstanceReady> auto& e) {
+  a("instance", e.instance);
+}
+
+void fields(auto& a, Like<OwnCheckpoints> auto& e) {
   a("instance", e.instance);
 }
 

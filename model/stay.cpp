@@ -47,10 +47,14 @@ std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& ta
                  to_seconds(std::max(stayed, Duration{}))};
 }
 
-Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now) {
-  if (task.phase != TaskPhase::running) return {};
+bool keeps_work(const ClusterState& state, const TaskRow& task) {
   // A task that once came back from a checkpoint keeps some, whatever its job says.
-  if (state.job(task.job).job.checkpoints || task.ran > Duration{}) return {};
+  const bool saves = state.job(task.job).job.checkpoints || task.ran > Duration{};
+  return saves && (task.at == kNoSlot || !state.instance(task.at).own_checkpoints);
+}
+
+Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now) {
+  if (task.phase != TaskPhase::running || keeps_work(state, task)) return {};
   return std::max(Duration{}, running_for(state, task, now));
 }
 

@@ -22,8 +22,12 @@ std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& ta
 /// progress.
 Refusal why_confined(const ClusterState& state, const TaskRow& task);
 
-/// How long the task has run that would be lost if it were stopped now: nothing when its job keeps
-/// checkpoints, or when an earlier attempt of it has left one.
+/// Whether work of the task outlives a stop: its job keeps checkpoints, or an earlier attempt has
+/// left one, and where the task runs they go into the folder that the cluster shares.
+bool keeps_work(const ClusterState& state, const TaskRow& task);
+
+/// How long the task has run that would be lost if it were stopped now: nothing when it keeps its
+/// work.
 Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now);
 
 }  // namespace muster

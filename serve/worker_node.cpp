@@ -69,6 +69,7 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   ProcessOptions options;
   options.state_dir = config.state_dir;
   options.checkpoint_root = config.checkpoint_root;
+  options.checkpoint_mark = config.checkpoint_mark;
   options.shim_program = config.shim_program.empty() ? program : config.shim_program;
   options.stop_grace = config.tasks.stop_grace;
   options.log_file_bytes = config.tasks.log_bytes;
@@ -169,6 +170,7 @@ class LoggedExecutor : public Executor {
   }
   std::string limits() const override { return inner_->limits(); }
   std::string isolation() const override { return inner_->isolation(); }
+  bool own_checkpoints() const override { return inner_->own_checkpoints(); }
 
   /// Reports of attempts, written down before they are passed on.
   static ExecutorHost listening(ExecutorHost host, const std::shared_ptr<spdlog::logger>& log) {

@@ -454,6 +454,7 @@ struct Event {
     serviceScaled @32 :ServiceScaled;
     serviceSettled @33 :UInt64;  # the job
     counterpartOver @34 :CounterpartOver;
+    ownCheckpoints @35 :UInt64;  # the instance
   }
 }
 
@@ -853,6 +854,7 @@ struct InstanceRow {
   maxPrice @15 :Int64;
   earlierPrices @16 :List(PriceStep);  # the oldest first
   owned @17 :Bool;  # of the fleet; not set: rented, or of an earlier version
+  ownCheckpoints @18 :Bool;
 }
 struct PriceStep {
   until @0 :Int64;  # by the cloud's clock

@@ -152,6 +152,8 @@ class Executor {
   virtual std::string limits() const { return "none"; }
   /// A word or two: the isolation of tasks.
   virtual std::string isolation() const { return "none"; }
+  /// The machine does not share the cluster's folder of checkpoints.
+  virtual bool own_checkpoints() const { return false; }
 };
 
 /// Makes the executor of an instance's worker. It may ask for an ExecutorHost as well.

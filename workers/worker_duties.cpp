@@ -109,6 +109,7 @@ void WorkerDuties::greet() {
   hello.capacity = capacity_;
   hello.limits = executor_->limits();
   hello.isolation = executor_->isolation();
+  hello.own_checkpoints = executor_->own_checkpoints();
   for (const auto& [key, open] : open_) {
     const bool ends_later = open.end && executor_->repeats(key.first, key.second);
     if (ends_later) ends.push_back(*open.end);

@@ -47,6 +47,7 @@ struct Hello {
   number @6 :UInt64;
   isolation @7 :Text;
   more @8 :Bool;  # the rest of `known` comes in hellos of the same number, right behind this one
+  ownCheckpoints @9 :Bool;
 }
 
 struct Welcome {

@@ -21,7 +21,7 @@ namespace muster {
 /// Ends that differ in the major version refuse each other; a newer minor one adds kinds and
 /// fields that an older end passes over.
 inline constexpr std::uint16_t kLinkMajor = 1;
-inline constexpr std::uint16_t kLinkMinor = 7;
+inline constexpr std::uint16_t kLinkMinor = 8;
 /// From this minor version on a worker answers questions about commands beside tasks.
 inline constexpr std::uint16_t kLinkMinorOfExec = 6;
 /// From this one on it says what its attempts take.

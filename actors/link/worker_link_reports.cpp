@@ -127,6 +127,7 @@ FrameBytes hello_part(const HelloBounds& of, std::span<const WorkerReport> repor
       link_values::put(wire.initCapacity(kResourceKinds), of.hello.capacity);
       wire.setLimits(link_values::text(clean_text(of.hello.limits, kMaxLimitsBytes)));
       wire.setIsolation(link_values::text(clean_text(of.hello.isolation, kMaxLimitsBytes)));
+      wire.setOwnCheckpoints(of.hello.own_checkpoints);
       wire.setMore(more);
       auto known = wire.initKnown(static_cast<unsigned>(reports.size()));
       for (unsigned i = 0; i < known.size(); ++i) put(known[i], reports[i], tail_bytes);
@@ -363,6 +364,7 @@ Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame) {
   hello.capacity = capacity.value();
   hello.limits = clean_text(link_values::view(frame.getLimits()), kMaxLimitsBytes);
   hello.isolation = clean_text(link_values::view(frame.getIsolation()), kMaxLimitsBytes);
+  hello.own_checkpoints = frame.getOwnCheckpoints();
   const auto known = frame.getKnown();
   if (known.size() > kMaxKnownReports) {
     return malformed("a hello with " + std::to_string(known.size()) + " reports");

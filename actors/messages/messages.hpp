@@ -63,6 +63,8 @@ struct WorkerHello {
   /// The last report of every attempt whose outcome the master has not settled yet.
   std::vector<WorkerReport> known;
   std::string isolation{};  ///< isolation of its tasks
+  /// Its machine does not share the cluster's folder of checkpoints.
+  bool own_checkpoints = false;
 };
 
 /// Asks for a part of what an attempt has written. Answered by a LogAnswer with the same number.
@@ -234,7 +236,7 @@ typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {
   return f(caf::meta::type_name("worker_hello"), x.instance, x.number, x.capacity, x.limits,
-           x.known, x.isolation);
+           x.known, x.isolation, x.own_checkpoints);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LogRequest& x) {

@@ -44,6 +44,8 @@ void WorkerNews::greet(const WorkerHello& hello, const WorkerActor& worker) {
   }
   links_.meet(hello, worker);
   to_relieve_.erase(id);
+  // It is recorded before the reports, as what attempts have saved counts by it.
+  if (hello.own_checkpoints) master_.news().checkpoints_stay(id, host_.stamp());
   std::set<KnownAttempt> running;
   for (const WorkerReport& report : hello.known) {
     take(report);

@@ -17,8 +17,9 @@ struct DayLosses::Fold {
     // A task that had all of a day's money needs more than there is: others are not to wait for it.
     const std::size_t own = job.job.gang ? job.tasks.size() : 1;
     const bool was_alone = state.instances().size() <= own;
-    const bool lost = task->phase == TaskPhase::running && !job.job.checkpoints;
-    if (!lost || was_alone) return d.forget(e.task);
+    if (task->phase != TaskPhase::running || was_alone) return d.forget(e.task);
+    const bool saved = job.job.checkpoints && !state.instance(task->at).own_checkpoints;
+    if (saved) return d.forget(e.task);
     const Duration ran = std::max(at - task->started_at, d.lost_[e.task]);
     d.forget(e.task);
     d.lost_[e.task] = ran;

@@ -24,6 +24,11 @@ const TaskRow* AttemptNews::present(TaskId id, Attempt attempt) const {
   return row != nullptr && row->attempt == attempt && row->at != kNoSlot ? row : nullptr;
 }
 
+void AttemptNews::checkpoints_stay(InstanceId id, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row != nullptr && !row->own_checkpoints) recorder_.record(OwnCheckpoints{id}, now);
+}
+
 void AttemptNews::started(const TaskStarted& news, Instant now) {
   const TaskRow* row = present(news.task, news.attempt);
   if (row == nullptr || row->phase != TaskPhase::starting) return;

@@ -24,6 +24,8 @@ class AttemptNews {
   };
   AttemptNews(MasterRecorder& recorder, const Parts& parts);
 
+  /// No other instance finds what attempts on this one save. Said before news of those attempts.
+  void checkpoints_stay(InstanceId id, Instant now);
   void started(const TaskStarted& news, Instant now);
   void checkpointed(const TaskCheckpointed& news, Instant now);
   void finished(const TaskFinished& news, Instant now);

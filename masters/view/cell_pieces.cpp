@@ -14,6 +14,7 @@
 #include "masters/view/beyond_cap.hpp"
 #include "masters/view/counterpart_text.hpp"
 #include "masters/view/metric_series.hpp"
+#include "masters/view/place_text.hpp"
 #include "model/job_view.hpp"
 #include "model/rounded_text.hpp"
 #include "model/stay.hpp"
@@ -209,11 +210,6 @@ std::string room_text(const JobRow& job, const Refusal& reason, const Master& ma
   if (!due) return since + ": an instance would have to empty, and takes nothing behind it then";
   return fmt::format("{}: an instance would have to empty, and younger jobs are put there until {}",
                      since, utc_text(*due));
-}
-
-std::string place_text(const InstanceRow& row, const Catalog& catalog) {
-  return fmt::format("instance {} ({}, {})", row.id.value, catalog[row.type].name,
-                     muster::name_of(row.market));
 }
 
 /// A service is as large as it has replicas: tasks that are to spare are no work that waits.
@@ -482,13 +478,16 @@ std::string why(const TaskRow& row, const Master& master) {
       return "was sent to " + at();
     case TaskPhase::running:
       if (row.target != kNoSlot && row.target != row.at) {
-        return fmt::format("runs on {} and is to move to {}", at(), target());
+        return fmt::format("runs on {} and is to move to {}{}", at(), target(),
+                           own_checkpoints_text(state, row));
       }
-      return "runs on " + at() + (state.is_confined(row) ? "; " + confinement(state, row) : "");
+      return "runs on " + at() + (state.is_confined(row) ? "; " + confinement(state, row) : "") +
+             own_checkpoints_text(state, row);
     case TaskPhase::stopping:
-      return row.target == kNoSlot
-                 ? fmt::format("saves its checkpoint on {} and leaves", at())
-                 : fmt::format("saves its checkpoint on {} to move to {}", at(), target());
+      return (row.target == kNoSlot
+                  ? fmt::format("saves its checkpoint on {} and leaves", at())
+                  : fmt::format("saves its checkpoint on {} to move to {}", at(), target())) +
+             own_checkpoints_text(state, row);
     case TaskPhase::finished:
       return "has finished";
     case TaskPhase::failed:

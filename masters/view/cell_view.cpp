@@ -88,6 +88,7 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   view.used = row.used;
   view.capacity = type.capacity;
   view.labels = type.labels;
+  view.own_checkpoints = row.own_checkpoints;
   const auto worker = workers.find(row.id);
   if (worker != workers.end()) {
     view.connected = worker->second.connected;

@@ -62,8 +62,8 @@ class Gathering {
     if (left) piece.horizon_h = std::min(horizon_h_, to_hours(*left));
     piece.markets = markets_of(row);
     // On average an interruption comes half-way through what would be lost by it.
-    const bool keeps = p_.view.state.job(row.job).job.checkpoints || row.ran > Duration{};
-    if (!keeps) piece.at_risk_h = (left ? to_hours(*left) : horizon_h_) / 2;
+    if (!keeps_work(p_.view.state, row))
+      piece.at_risk_h = (left ? to_hours(*left) : horizon_h_) / 2;
     piece.value_usd_h = work_usd_h(row, piece) * (1 + p_.params.theta) + p_.params.theta_usd_h;
     piece.stake_usd_h = piece.value_usd_h;
     piece.alone_usd_h = p_.prices.of(row.shape, piece.markets).usd_h;

@@ -6,6 +6,7 @@
 
 #include "model/feasible.hpp"
 #include "model/room_lack.hpp"
+#include "model/stay.hpp"
 #include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/offers.hpp"
 #include "schedulers/packing/expected_run.hpp"
@@ -134,7 +135,7 @@ TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
             .is_learnt = known.is_learnt,
             .left = outlook_.left(job.id, from_seconds(rounded_s), ran_so_far(of, p_.view.now))};
   kind.mean_s = mean(kind.left);
-  if (!job.checkpoints) kind.at_risk_s = kind.mean_s / 2;
+  if (!keeps_work(p_.view.state, of)) kind.at_risk_s = kind.mean_s / 2;
   kind.least_usd_h = std::numeric_limits<double>::infinity();
   for (std::uint32_t i = 0; i < p_.prices.types().size(); ++i) {
     const auto usd_h = usd_h_on(TypeId{i}, kind);

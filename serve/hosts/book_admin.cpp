@@ -31,7 +31,8 @@ Json host_document(const HostRow& row) {
           {"labels", labels},
           {"instance", row.instance ? Json(row.instance->value) : Json(nullptr)},
           {"heard_s", row.heard_s ? Json(*row.heard_s) : Json(nullptr)},
-          {"trouble", row.trouble}};
+          {"trouble", row.trouble},
+          {"own_checkpoints", row.own_checkpoints ? Json(*row.own_checkpoints) : Json(nullptr)}};
 }
 
 std::string standing_of(const JoinTokenRow& token, std::int64_t now_s) {

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -21,6 +23,8 @@
 #include "config/worker_config.hpp"
 #include "serve/machines/process_machines.hpp"
 #include "serve/machines/task_user.hpp"
+#include "workers/process/files/checkpoint_mark.hpp"
+#include "workers/process/files/slow_steps.hpp"
 #include "workers/process/progress.hpp"
 #include "workers/process/shim/lease.hpp"
 
@@ -94,6 +98,12 @@ bool is_authority(const std::string& pem, const std::string& print) {
   return read && ssl::fingerprint(read.get()) == print;
 }
 
+/// Whose the machine's folder of checkpoints is.
+enum class Checkpoints : std::uint8_t { unknown, own, shared };
+
+/// Between two looks at that: a file system may be mounted later.
+constexpr std::chrono::seconds kMarkLooks{60};
+
 /// The daemon while it runs.
 class Daemon {
  public:
@@ -129,6 +139,14 @@ class Daemon {
     };
     auto machines = ProcessMachines::open(std::move(options));
     if (!machines) return machines.error().message;
+    const auto mark = authority_print(setup_.state / "node-ca.pem");
+    if (!mark) return mark.error().message;
+    mark_ = mark.value();
+    looks_.emplace(
+        [folder = setup_.checkpoints, mark = mark_, found = checkpoints_] {
+          *found = process::lacks_mark(folder, mark) ? Checkpoints::own : Checkpoints::shared;
+        },
+        kMarkLooks);
     machines_ = std::move(machines).value();
     machines_->watch([note = setup_.note](const MachineEvent& event) {
       note(fmt::format("instance {}: {}", event.instance.value, event.text));
@@ -155,7 +173,8 @@ class Daemon {
   }
 
   Duration report(std::string& fault) {
-    const Report report{run_, boot_, host_.measured, machines_->left(), trouble_};
+    const Report report{
+        run_, boot_, host_.measured, machines_->left(), trouble_, own_checkpoints()};
     // The connector counts from when it hears this, which is later.
     const Duration sent = boot_time();
     const auto text = client_.post(kReportPath, to_json(report));
@@ -262,6 +281,7 @@ class Daemon {
     const fs::path shim = setup_.program.parent_path() / "muster-shim";
     std::vector<std::string> here{"state_dir=" + quoted(folder / "state"),
                                   "checkpoint_root=" + quoted(setup_.checkpoints),
+                                  "checkpoint_mark=\"" + mark_ + "\"",
                                   "tls.certificate=" + quoted(own.certificate),
                                   "tls.key=" + quoted(own.key),
                                   "tls.trusted=" + quoted(own.trusted),
@@ -293,6 +313,22 @@ class Daemon {
     }
   }
 
+  /// Whether the machine shares the cluster's folder, as far as is known.
+  std::optional<bool> own_checkpoints() {
+    const Checkpoints now = *checkpoints_;
+    if (now == Checkpoints::unknown) return std::nullopt;
+    if (std::exchange(said_checkpoints_, now) != now) {
+      setup_.note(
+          now == Checkpoints::shared
+              ? fmt::format("{}: shared with the cluster's machines", setup_.checkpoints.string())
+              : fmt::format("{}: this machine's own, as it lacks the file {} of the "
+                            "connector's worker.checkpoints: a task that leaves the "
+                            "machine begins anew",
+                            setup_.checkpoints.string(), process::kCheckpointMarkFile));
+    }
+    return now == Checkpoints::own;
+  }
+
   /// Once for each trouble.
   void say(const std::string& text) {
     if (text == said_) return;
@@ -310,6 +346,11 @@ class Daemon {
   std::unique_ptr<ProcessMachines> machines_;
   std::set<InstanceId> ending_;
   std::string settings_;  ///< of the instance that begins
+  std::string mark_;      ///< of the folder of checkpoints that the cluster's machines share
+  std::shared_ptr<std::atomic<Checkpoints>> checkpoints_ =
+      std::make_shared<std::atomic<Checkpoints>>(Checkpoints::unknown);
+  Checkpoints said_checkpoints_ = Checkpoints::unknown;
+  std::optional<process::SlowSteps> looks_;
   std::string trouble_;
   std::string said_ = "-";
   Duration period_ = std::chrono::seconds{1};

@@ -71,6 +71,7 @@ bool take_report(HostEntry& host, const Report& report, Duration now) {
   host.heard = now;
   host.present = report.instances;
   host.trouble = report.trouble;
+  host.own_checkpoints = report.own_checkpoints;
   return is_other;
 }
 
@@ -81,6 +82,7 @@ bool is_free(const HostEntry& host, HostState state) {
 HostRow row_of(const HostEntry& host, HostState state, Duration now) {
   HostRow row{host.number,   host.name,   host.type,    state, host.drained,
               host.measured, host.labels, std::nullopt, {},    host.trouble};
+  row.own_checkpoints = host.own_checkpoints;
   if (host.use) row.instance = host.use->instance;
   if (host.heard) row.heard_s = host.heard_s;
   if (host.copy_heard && now - *host.copy_heard <= kCopyShown) {

@@ -49,6 +49,7 @@ struct HostEntry {
   std::optional<Duration> copy_heard{};  ///< another one has reported with its key
   std::vector<InstanceId> present{};
   std::string trouble{};
+  std::optional<bool> own_checkpoints{};  ///< it does not share the cluster's folder of them
   bool lost = false;
 };
 
@@ -64,6 +65,7 @@ struct HostRow {
   std::optional<InstanceId> instance;   ///< in use by it
   std::optional<std::int64_t> heard_s;  ///< since 1970; nothing: not since the node's start
   std::string trouble;
+  std::optional<bool> own_checkpoints{};  ///< nothing: it has not said
 };
 
 /// An admin's change of a machine.

@@ -82,6 +82,14 @@ class Reader {
     fail(fmt::format("{} has to be a whole number from 0 to {}", name, most));
     return 0;
   }
+  /// Nothing: the member is not there, as of an earlier release.
+  std::optional<bool> truth_or_nothing(const char* name) {
+    if (fault_ || !document_.contains(name)) return std::nullopt;
+    const Json& value = document_[name];
+    if (value.is_boolean()) return value.get<bool>();
+    fail(fmt::format("{} has to be true or false", name));
+    return std::nullopt;
+  }
   std::vector<Json> list(const char* name, std::size_t most) {
     const Json* value = member(name);
     if (value == nullptr) return {};
@@ -236,12 +244,11 @@ Expected<JoinAnswer, int> join_answer_from(std::string_view text) {
 std::string to_json(const Report& report) {
   Json instances = Json::array();
   for (const InstanceId id : report.instances) instances.push_back(id.value);
-  return written({{"version", kProtocol},
-                  {"run", report.run},
-                  {"boot", report.boot},
-                  {"measured", measured_json(report.measured)},
-                  {"instances", instances},
-                  {"trouble", report.trouble}});
+  Json document = {{"version", kProtocol},   {"run", report.run},
+                   {"boot", report.boot},    {"measured", measured_json(report.measured)},
+                   {"instances", instances}, {"trouble", report.trouble}};
+  if (report.own_checkpoints) document["own_checkpoints"] = *report.own_checkpoints;
+  return written(document);
 }
 
 Expected<Report, int> report_from(std::string_view text) {
@@ -260,6 +267,7 @@ Expected<Report, int> report_from(std::string_view text) {
     report.instances.push_back(InstanceId{each.get<std::uint64_t>()});
   }
   report.trouble = reader.text("trouble", kMaxTrouble);
+  report.own_checkpoints = reader.truth_or_nothing("own_checkpoints");
   return result(reader, std::move(report));
 }
 

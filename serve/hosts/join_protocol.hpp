@@ -79,6 +79,8 @@ struct Report {
   Measured measured;
   std::vector<InstanceId> instances{};  ///< of which something may run
   std::string trouble{};                ///< why an instance could not begin; empty: all did
+  /// It does not share the cluster's folder of checkpoints; nothing: it does not say.
+  std::optional<bool> own_checkpoints{};
 };
 
 /// An instance that the machine has to run.

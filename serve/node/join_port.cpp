@@ -3,8 +3,15 @@
 #include "actors/link/join_pki.hpp"
 #include "actors/link/openssl_handles.hpp"
 #include "serve/node/node_pki.hpp"
+#include "workers/process/files/checkpoint_mark.hpp"
 
 namespace muster {
+namespace {
+
+/// Between two looks at the mark of the cluster's folder of checkpoints.
+constexpr std::chrono::seconds kMarkPeriod{60};
+
+}  // namespace
 
 Expected<std::unique_ptr<hosts::JoinServer>, NodeError> open_join_port(const JoinPortParts& parts) {
   const std::filesystem::path chain = authority_certificate(parts.config.pki, PkiRole::node);
@@ -36,6 +43,21 @@ Expected<std::unique_ptr<hosts::JoinServer>, NodeError> open_join_port(const Joi
   auto started = hosts::JoinServer::start(std::move(server));
   if (!started) return Failure<NodeError>{NodeError::listen, started.error().message};
   return std::move(started).value();
+}
+
+Expected<std::unique_ptr<process::SlowSteps>, NodeError> mark_checkpoints(
+    const ClusterConfig& config, std::function<void(const std::string&)> warn) {
+  const auto mark = authority_print(authority_certificate(config.pki, PkiRole::node));
+  if (!mark) return Failure<NodeError>{NodeError::tls, mark.error().message};
+  auto step = [folder = config.worker.checkpoints, mark = mark.value(), warn = std::move(warn),
+               said = std::string()]() mutable {
+    std::string trouble = process::put_mark(folder, mark);
+    if (!trouble.empty() && trouble != said) {
+      warn("machines take their checkpoints for their own: " + trouble);
+    }
+    said = std::move(trouble);
+  };
+  return std::make_unique<process::SlowSteps>(std::move(step), kMarkPeriod);
 }
 
 Expected<std::shared_ptr<api::HostAdmin>, NodeError> host_admin(const JoinPortParts& parts) {

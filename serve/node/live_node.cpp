@@ -388,6 +388,10 @@ class LiveNode::Parts {
     auto join = open_join_port(join_parts());
     if (!join) return join.error();
     cloud_->join = std::move(join).value();
+    auto marks =
+        mark_checkpoints(setup_.config, [log = log_](const std::string& text) { log->warn(text); });
+    if (!marks) return marks.error();
+    cloud_->marks = std::move(marks).value();
     log_->info("machines join at {} port {}", self_.join->host, cloud_->join->port());
     return std::nullopt;
   }

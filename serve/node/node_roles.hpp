@@ -65,9 +65,10 @@ struct SiteRole {
 struct CloudRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksCloudStore> records;
-  std::shared_ptr<hosts::HostBook> hosts;   ///< null: instances are of another provider
-  std::shared_ptr<api::AuditLog> audit;     ///< of the node's API; null: it has no API
-  std::unique_ptr<hosts::JoinServer> join;  ///< where machines join
+  std::shared_ptr<hosts::HostBook> hosts;     ///< null: instances are of another provider
+  std::shared_ptr<api::AuditLog> audit;       ///< of the node's API; null: it has no API
+  std::unique_ptr<hosts::JoinServer> join;    ///< where machines join
+  std::unique_ptr<process::SlowSteps> marks;  ///< by which they know the folder of checkpoints
   std::unique_ptr<MachineBackend> machines;
   std::unique_ptr<CloudProvider> provider;
   CloudBill bill;

@@ -135,7 +135,8 @@ TaskRow get(record::TaskRow::Reader in) {
 
 void put(record::InstanceRow::Builder out, const InstanceRow& in) {
   const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
-               planned, used, committed, live, zone, max_price, earlier, same_offering, owned] = in;
+               planned, used, committed, live, zone, max_price, earlier, same_offering, owned,
+               own_checkpoints] = in;
   static_cast<void>(live);  // the list says it
   static_cast<void>(same_offering);
   out.setId(id.value);
@@ -155,6 +156,7 @@ void put(record::InstanceRow::Builder out, const InstanceRow& in) {
   if (!zone.empty()) out.setZone(text(zone));
   out.setMaxPrice(max_price.nano_usd_h());
   out.setOwned(owned);
+  out.setOwnCheckpoints(own_checkpoints);
   if (earlier.empty()) return;
   auto steps = out.initEarlierPrices(length(earlier));
   for (unsigned i = 0; i < steps.size(); ++i) {
@@ -183,6 +185,7 @@ InstanceRow get(record::InstanceRow::Reader in) {
   out.zone = string_of(in.getZone());
   out.max_price = Price::from_nano_usd_h(in.getMaxPrice());
   out.owned = in.getOwned();
+  out.own_checkpoints = in.getOwnCheckpoints();
   for (const auto step : in.getEarlierPrices()) {
     out.earlier_prices.push_back(
         {instant(step.getUntil()), Price::from_nano_usd_h(step.getPrice())});

@@ -102,6 +102,7 @@ WorkerConfig told() {
   config.insecure_loopback = true;
   config.state_dir = "/s \\ é";
   config.checkpoint_root = "/c";
+  config.checkpoint_mark = "a mark";
   config.hide = {"/keys", "/more"};
   config.shim_program = "/bin/shim";
   config.log = "/log";

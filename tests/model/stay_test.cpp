@@ -115,6 +115,37 @@ TEST_F(StayTest, AJobThatKeepsCheckpointsLosesNothing) {
   EXPECT_EQ(row(1).ran, from_seconds(280)) << "its checkpoint was saved for 20 s";
 }
 
+TEST_F(StayTest, WhereCheckpointsAreAMachinesOwnAStopLosesAllThatTheAttemptHasRun) {
+  accept(JobBuilder(1).build());
+  apply(0, OwnCheckpoints{InstanceId{1}});
+  start(1, 100, 1);
+  EXPECT_EQ(lost_s(1, 400), 300);
+  leave(1, 400, 0);
+  EXPECT_EQ(row(1).ran, Duration{});
+  start(1, 500);
+  EXPECT_EQ(lost_s(1, 800), 0) << "this one shares the cluster's folder";
+}
+
+TEST_F(StayTest, WorkThatIsInTheClustersFolderStaysThereWhereverTheTaskRuns) {
+  accept(JobBuilder(1).build());
+  apply(0, OwnCheckpoints{InstanceId{1}});
+  start(1, 100);
+  leave(1, 400, 0);
+  start(1, 500, 1);
+  leave(1, 800, 0);
+  EXPECT_EQ(row(1).ran, from_seconds(300));
+}
+
+TEST_F(StayTest, AnAttemptInTheVeryPlaceFindsWhatWasSavedThere) {
+  accept(JobBuilder(1).build());
+  apply(0, OwnCheckpoints{InstanceId{1}});
+  start(1, 100, 1);
+  // As when a worker of its gang has to start again.
+  apply(400, StopIssued{TaskId{1}, row(1).attempt});
+  apply(400, TaskCheckpointed{TaskId{1}, row(1).attempt, {}, {0, {}, {}}});
+  EXPECT_EQ(row(1).ran, from_seconds(300));
+}
+
 TEST_F(StayTest, OfARowOfBeforeStartsWereKeptNothingCountsThatWasBeforeItsJob) {
   apply(1000, JobAccepted{JobBuilder(1).tasks(2).build()});
   start(1, 1100);

@@ -130,6 +130,7 @@ Json instance_documents(std::uint64_t tick) {
                     {"connected", i != 3},
                     {"limits", "cgroup v2"},
                     {"isolation", "uid"},
+                    {"own_checkpoints", false},
                     {"labels", i == 2 ? Json{{"disk", "nvme"}, {"zone", "eu-1a"}} : Json::object()},
                     {"more_tasks", 0}});
   }

@@ -122,6 +122,7 @@ class RandomCluster {
     if (what == 0 && row->phase == Phase::requested) return LaunchRefused{row->id, {}};
     if (what == 1 && !row->up) return InstanceUp{row->id};
     if (what == 2 && row->up && row->phase == Phase::booting) return InstanceReady{row->id};
+    if (what == 2 && !row->own_checkpoints && draw(4) == 0) return OwnCheckpoints{row->id};
     if (what == 3 && row->planned.empty() && !row->released) return ReleaseDecided{row->id, {}};
     if (what == 4 && row->released && row->occupants.empty() && row->phase != Phase::terminating) {
       return TerminateIssued{row->id};

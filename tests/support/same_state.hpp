@@ -47,14 +47,16 @@ inline bool same(const TaskRow& a, const TaskRow& b) {
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {
   const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
-               planned, used, committed, links, zone, max_price, earlier, same_offering, owned] = a;
+               planned, used, committed, links, zone, max_price, earlier, same_offering, owned,
+               own_checkpoints] = a;
   static_cast<void>(links);
   static_cast<void>(same_offering);
   return id == b.id && slot == b.slot && type == b.type && market == b.market && price == b.price &&
          phase == b.phase && up == b.up && released == b.released &&
          requested_at == b.requested_at && up_at == b.up_at && occupants == b.occupants &&
          planned == b.planned && used == b.used && committed == b.committed && zone == b.zone &&
-         max_price == b.max_price && earlier == b.earlier_prices && owned == b.owned;
+         max_price == b.max_price && earlier == b.earlier_prices && owned == b.owned &&
+         own_checkpoints == b.own_checkpoints;
 }
 
 template <class Row>

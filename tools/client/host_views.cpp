@@ -25,6 +25,10 @@ HostAnswer read_host(const Fields& fields) {
   host.heard_s = fields.number_or_null("heard_s");
   host.trouble = fields.text("trouble");
   host.labels = fields.entries("labels");
+  // Not there: a node of an earlier release.
+  if (fields.has("own_checkpoints") && !fields.null("own_checkpoints")) {
+    host.own_checkpoints = fields.truth("own_checkpoints");
+  }
   return host;
 }
 
@@ -87,14 +91,16 @@ std::string view(const std::vector<HostAnswer>& hosts) {
                    {"GPUS", true},
                    {"INSTANCE", true},
                    {"HEARD"},
+                   {"CHECKPOINTS"},
                    {"LABELS"},
                    {"TROUBLE"}});
   for (const HostAnswer& host : hosts) {
     table.add_row({std::to_string(host.host), host.name, host.type, state_text(host),
                    std::to_string(host.cpus), std::to_string(host.memory_gib),
                    std::to_string(host.gpus), host.instance ? std::to_string(*host.instance) : "-",
-                   host.heard_s ? time_text(*host.heard_s) : "-", labels_text(host.labels),
-                   host.trouble.empty() ? "-" : host.trouble});
+                   host.heard_s ? time_text(*host.heard_s) : "-",
+                   host.own_checkpoints ? (*host.own_checkpoints ? "own" : "shared") : "-",
+                   labels_text(host.labels), host.trouble.empty() ? "-" : host.trouble});
   }
   return table.text();
 }

@@ -25,6 +25,7 @@ struct HostAnswer {
   std::optional<std::uint64_t> instance;  ///< in use by it
   std::optional<double> heard_s;
   std::string trouble;
+  std::optional<bool> own_checkpoints;
 };
 
 /// A token by which machines join.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "config/work_folder.hpp"
+#include "workers/process/files/checkpoint_mark.hpp"
 #include "workers/process/files/log_file.hpp"
 
 namespace muster {
@@ -121,6 +122,16 @@ void tell_end(const ExecutorHost& host, const AttemptKey& key, process::ShimEnde
   }
 }
 
+/// The places that tasks are not to see, as they are now: a path that leads elsewhere later covers
+/// nothing of what is here.
+process::HeldPlaces hidden_by(const ProcessOptions& options) {
+  make_folder(options.checkpoint_root, false);
+  std::vector<std::string> paths = *options.hidden;
+  paths.push_back(options.state_dir.string());
+  paths.push_back(options.checkpoint_root.string());
+  return process::held(paths);
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
@@ -162,7 +173,8 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
     // Once: a name service may take a while, and the number stays.
     own_ = process::account_with(options_.task_uid.value_or(geteuid()));
   }
-  if (options_.hidden) identify_hidden();
+  own_checkpoints_ = process::lacks_mark(options_.checkpoint_root, options_.checkpoint_mark);
+  if (options_.hidden) hidden_ = hidden_by(options_);
   process::ShimSupervisorOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;
@@ -182,18 +194,6 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
         });
       });
   if (options_.disk_check > Duration::zero()) watch_disks(instance);
-}
-
-/// As they are now: a path that leads elsewhere later is no cover for what is here.
-void ProcessExecutor::identify_hidden() {
-  make_folder(options_.checkpoint_root, false);
-  std::vector<std::string> paths = *options_.hidden;
-  paths.push_back(options_.state_dir.string());
-  paths.push_back(options_.checkpoint_root.string());
-  for (const std::string& path : paths) {
-    held_.emplace_back(open(path.c_str(), O_PATH | O_CLOEXEC));
-    hidden_.push_back(process::identified(path));
-  }
 }
 
 void ProcessExecutor::watch_disks(InstanceId instance) {
@@ -328,7 +328,7 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.first_port = options_.first_port;
   terms.last_port = options_.last_port;
   terms.address = options_.address;
-  terms.hidden = hidden_;
+  terms.hidden = hidden_.places;
   if (users_) return terms;  // put_account() says as whom
   terms.user = options_.task_uid;
   terms.user_group = options_.task_gid;

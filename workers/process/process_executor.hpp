@@ -32,6 +32,8 @@ struct ProcessOptions {
   /// Equal for every instance that a task may move between: a task's checkpoint folder is
   /// checkpoint_root/JOB/ARRAY_INDEX.
   std::filesystem::path checkpoint_root;
+  /// Of the folder that the cluster's machines share (checkpoint_mark.hpp); empty: they share this.
+  std::string checkpoint_mark{};
   /// Forks the shims (shim_server.hpp): the muster command, or better the small muster-shim.
   std::filesystem::path shim_program;
   Duration stop_grace = std::chrono::seconds{30};  ///< from SIGTERM to SIGKILL; 0 or more
@@ -113,6 +115,7 @@ class ProcessExecutor : public Executor {
   std::string limits() const override;
   /// "uid", "one uid", "namespaces" or "none".
   std::string isolation() const override;
+  bool own_checkpoints() const override { return own_checkpoints_; }
 
  private:
   using AttemptKey = process::AttemptKey;
@@ -129,7 +132,6 @@ class ProcessExecutor : public Executor {
     Duration until{};
   };
 
-  void identify_hidden();
   void fill_in(TaskOrder& order) const;
   process::WorkerTerms terms_for(const TaskOrder& order);
   void fail_to_start(const AttemptKey& key, const std::string& reason);
@@ -153,10 +155,9 @@ class ProcessExecutor : public Executor {
   process::CpuShares cpus_;
   /// The supervisor's thread's alone; nothing: tasks run as one user.
   std::optional<process::TaskUsers> users_;
-  process::TaskAccount own_;                  ///< the one account that tasks run under otherwise
-  std::vector<process::HiddenPlace> hidden_;  ///< none: tasks see all
-  /// Keep what is identified in hidden_ from going, so that nothing else gets its number.
-  std::vector<process::Descriptor> held_;
+  process::TaskAccount own_;      ///< the one account that tasks run under otherwise
+  process::HeldPlaces hidden_;    ///< none: tasks see all
+  bool own_checkpoints_ = false;  ///< as it was at the start
   std::map<AttemptKey, Run> runs_;
   std::map<AttemptKey, Waiting> waiting_;  ///< of the runs, those that are not begun yet
   Duration company_since_{};  ///< since when the attempts on this instance have been the same ones

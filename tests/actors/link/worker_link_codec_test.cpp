@@ -140,7 +140,7 @@ TEST(WorkerLinkCodecTest, ReportsOutOfRangeAreMalformed) {
 }
 
 TEST(WorkerLinkCodecTest, AHelloComesBackAsItWas) {
-  WorkerHello made{InstanceId{7}, 5, Resources::of(1, 4, 16), "cgroup2", {report()}, "uid"};
+  WorkerHello made{InstanceId{7}, 5, Resources::of(1, 4, 16), "cgroup2", {report()}, "uid", true};
   made.capacity[Resource::spare] = 0.5;
   const HelloResult back = through(made);
   ASSERT_TRUE(back);
@@ -149,6 +149,7 @@ TEST(WorkerLinkCodecTest, AHelloComesBackAsItWas) {
   EXPECT_EQ(back->capacity, made.capacity);
   EXPECT_EQ(back->limits, "cgroup2");
   EXPECT_EQ(back->isolation, "uid");
+  EXPECT_TRUE(back->own_checkpoints);
   ASSERT_EQ(back->known.size(), 1u);
   EXPECT_EQ(back->known[0].exit_code, 137);
 }

@@ -172,23 +172,36 @@ class Joining(unittest.TestCase):
 
     def test_2_tasks_run_on_machines_that_joined_and_again_where_one_has_vanished(self):
         token = self.token("--hosts", "2")
-        for name in ("one", "two"):
+        shared = ["--checkpoints", str(self.dir / "state/checkpoints")]
+        for name, more in (("one", shared), ("two", [])):
             host = Host(self.root, name, self.url, "--token", token, "--cpus", "2", "--memory",
-                        "2", "--label", f"rack={name}")
+                        "2", "--label", f"rack={name}", *more)
             self.hosts.append(host)
         until(lambda: [h["state"] for h in self.listed().values()] == ["ready", "ready"])
+        until(lambda: {h["labels"]["rack"]: h["own_checkpoints"] for h in self.listed().values()}
+              == {"one": False, "two": True})
+        shown = {line.split("rack=")[1].split()[0]: line.split() for line
+                 in self.on("hosts").stdout.splitlines()[1:]}
+        self.assertIn("shared", shown["one"])
+        self.assertIn("own", shown["two"])
         for host in self.hosts:
             words = pathlib.Path(f"/proc/{host.process.pid}/cmdline").read_text()
             self.assertIn("--token", words)
             self.assertNotIn(token.split("-")[3], words, "tasks can read arguments")
         marks = self.root / "marks"
         marks.mkdir()
-        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--", "sh", "-c",
-                living(marks, 8))
+        self.on("submit", "--tasks", 4, "--cpus", 1, "--memory", "0.5", "--checkpoints", "--",
+                "sh", "-c", living(marks, 15))
         until(lambda: len(list(marks.iterdir())) == 4)
-        used = [h["instance"] for h in self.listed().values()]
-        self.assertNotIn(None, used, "tasks run on both machines")
-        self.assertNotEqual(used[0], used[1])
+        used = {h["labels"]["rack"]: h["instance"] for h in self.listed().values()}
+        self.assertNotIn(None, used.values(), "tasks run on both machines")
+        self.assertNotEqual(used["one"], used["two"])
+        instances = json.loads(self.on("instances", "--json").stdout)["instances"]
+        self.assertEqual({i["instance"]: i["own_checkpoints"] for i in instances},
+                         {used["one"]: False, used["two"]: True})
+        tasks = json.loads(self.on("explain", 1, "--json").stdout)["tasks"]
+        self.assertEqual(sorted("does not share" in task["why"] for task in tasks),
+                         [False, False, True, True], tasks)
         self.hosts[0].kill()
         until(lambda: any(h["state"] == "lost" for h in self.listed().values()), 40)
         table = self.on("hosts").stdout

@@ -33,6 +33,18 @@ TEST_F(WorkerNewsTest, AHelloMakesTheInstanceReadyAndAnOldOneChangesNothing) {
   EXPECT_EQ(phase(), TaskPhase::starting) << "what it says may be out of date";
 }
 
+TEST_F(WorkerNewsTest, AHelloSaysOnceThatCheckpointsStayOnTheMachine) {
+  const auto is_apart = [this] { return master_->state().find(InstanceId{0})->own_checkpoints; };
+  workers_->greet(hello(1), worker_);
+  EXPECT_FALSE(is_apart());
+  WorkerHello apart = hello(2);
+  apart.own_checkpoints = true;
+  workers_->greet(apart, worker_);
+  EXPECT_TRUE(is_apart());
+  workers_->greet(hello(3), worker_);
+  EXPECT_TRUE(is_apart()) << "what was saved until then is on it nevertheless";
+}
+
 TEST_F(WorkerNewsTest, AHelloTellsWhatHasBecomeOfAttempts) {
   workers_->greet(hello(1), worker_);
   WorkerHello again = hello(2);

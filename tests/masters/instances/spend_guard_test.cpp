@@ -143,9 +143,9 @@ TEST_F(SpendGuardTest, AnEndIsOrderedAgainUntilTheInstanceIsGone) {
 class DayLossesTest : public SpendGuardTest {
  protected:
   DayLossesTest() {
-    for (const std::uint64_t id : {1, 2}) {
+    for (const std::uint64_t id : {1, 2, 3, 4}) {
       Job job = test::JobBuilder(id).build();
-      job.checkpoints = false;
+      job.checkpoints = id > 2;
       happen(JobAccepted{job});
     }
     rent(0, 100);
@@ -166,6 +166,21 @@ TEST_F(DayLossesTest, WhenTheCapEndsARunTheNextDayHasToPayForALongerOneBesideOth
   cut_off(1, 2 * kHour);
   EXPECT_NEAR(needed_s(), 4 * kHour, 1e-6);
   EXPECT_EQ(guard_->affordable_time(), before);
+}
+
+TEST_F(DayLossesTest, ATaskThatKeepsItsWorkLosesNoDayUnlessItsMachineKeepsItToItself) {
+  rent(2, 100);
+  rent(3, 100);
+  happen(OwnCheckpoints{InstanceId{2}});
+  happen(TaskAssigned{TaskId{3}, InstanceId{2}, {}});
+  happen(TaskUnassigned{TaskId{3}, {CauseCode::spend_cap, 0}});
+  EXPECT_EQ(guard_->affordable_beside_others(), guard_->affordable_time()) << "it was on its way";
+  run(3, 2);
+  run(4, 3);
+  cut_off(4, 2 * kHour);
+  EXPECT_EQ(guard_->affordable_beside_others(), guard_->affordable_time());
+  cut_off(3, 2 * kHour);
+  EXPECT_NEAR(needed_s(), 4 * kHour, 1e-6);
 }
 
 TEST_F(DayLossesTest, AnotherCauseThanTheCapLosesNoDay) {

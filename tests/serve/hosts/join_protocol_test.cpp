@@ -28,5 +28,20 @@ TEST(Answers, are_read_as_they_are_written) {
   EXPECT_EQ(read.instances[0].settings, "a = 1\n");
 }
 
+TEST(Reports, say_whether_the_machine_shares_the_folder_of_checkpoints) {
+  for (const std::optional<bool> own :
+       {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+    Report made{"run", "boot", {}, {InstanceId{3}}, ""};
+    made.own_checkpoints = own;
+    const auto read = report_from(to_json(made));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->own_checkpoints, own);
+    EXPECT_EQ(read->instances, made.instances);
+  }
+  std::string odd = to_json(Report{"run", "boot", {}, {}, "", true});
+  odd.replace(odd.find("true"), 4, "\"no\"");
+  EXPECT_THAT(report_from(odd).error().message, HasSubstr("own_checkpoints"));
+}
+
 }  // namespace
 }  // namespace muster::hosts

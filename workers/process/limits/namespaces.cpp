@@ -168,6 +168,15 @@ HiddenPlace identified(const std::string& path) {
   return {path, found.st_dev, found.st_ino};
 }
 
+HeldPlaces held(const std::vector<std::string>& paths) {
+  HeldPlaces found;
+  for (const std::string& path : paths) {
+    found.held.emplace_back(open(path.c_str(), O_PATH | O_CLOEXEC));
+    found.places.push_back(identified(path));
+  }
+  return found;
+}
+
 std::string replaced_place(const std::vector<HiddenPlace>& places) {
   const auto found = std::find_if_not(places.begin(), places.end(), is_as_identified);
   return found == places.end() ? std::string{} : found->path;

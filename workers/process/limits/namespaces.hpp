@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "workers/process/descriptor.hpp"
+
 namespace muster::process {
 
 /// A folder or file that is to be hidden. A path names a place, not a file: a user who may rename a
@@ -17,9 +19,17 @@ struct HiddenPlace {
   friend bool operator==(const HiddenPlace&, const HiddenPlace&) = default;
 };
 
+/// Places that are held, so that no other folder gets the number of one of them.
+struct HeldPlaces {
+  std::vector<HiddenPlace> places;
+  std::vector<Descriptor> held;
+};
+
 /// The place with the identity of the folder that is there now. A file has no identity: a change
 /// may put a new one in its place.
 HiddenPlace identified(const std::string& path);
+/// All of them, as they are now.
+HeldPlaces held(const std::vector<std::string>& paths);
 
 /// The first of the places at which another folder is than the one that it names, or none; empty
 /// where all are as they were.
