@@ -124,8 +124,9 @@ class Tokens(unittest.TestCase):
         ann = self.token("ann-laptop", "--role", "user", "--user", "ann", "--expires", "90d")
         ben = self.token("ben", "--role", "user")
         watcher = self.token("watcher", "--role", "read_only")
-        self.assertEqual(self.ask("/v1/me", ben)[1], {"token": "ben", "role": "user",
-                                                      "user": "ben", "expires_s": None})
+        self.assertEqual(self.ask("/v1/me", ben)[1],
+                         {"token": "ben", "role": "user", "user": "ben", "expires_s": None,
+                          "join_port": False})
         job = self.muster(ann, "submit", "--quiet", "--wait", "--", "echo", "mine").stdout.strip()
         self.assertEqual(self.cluster.job(job)["user"], "ann")
         self.assertEqual(self.muster(ann, "logs", job).stdout, "mine\n")
