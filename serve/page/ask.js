@@ -102,12 +102,15 @@ function requestNumber() {
 }
 
 // Asks for a change and says beside its button what came of it: `done`, a sentence or nodes.
+// Whether it was made.
 async function change(path, said, done, body) {
+  let made = false;
   setLinked(said, "…");
   try {
     const headers = { "Idempotency-Key": requestNumber() };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const answer = await ask(path, { method: "POST", headers, body });
+    made = true;
     const open = answer.unconfirmed ?? [];
     const well = typeof done === "function" ? done(answer) : done;
     setLinked(said, open.length ? `Under way; not confirmed yet by ${open.join(", ")}.` : well);
@@ -116,6 +119,7 @@ async function change(path, said, done, body) {
     setLinked(said, `Not done: ${why}.`);
   }
   pollNow();
+  return made;
 }
 
 // Shows what the answer to `path` is. One that came too late changes nothing, nor does one that

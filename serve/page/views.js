@@ -231,18 +231,17 @@ function machineRow(row, { machine: { host } }) {
   const act = row.appendChild(cell("keep")).appendChild(document.createElement("button"));
   const back = act.parentNode.appendChild(document.createElement("button"));
   for (const node of [act, back]) node.type = "button";
-  const order = (word, done) =>
-    change(`/v1/hosts/${host}/${word}`, by_id("machines-said"), `Machine ${host} ${done}`);
+  const order = (path, done) =>
+    change(`/v1/${path}`, by_id("machines-said"), `Machine ${host} ${done}`);
   // Its instance too, as `muster hosts drain` does: what runs on it moves.
   confirmed(act, "Drain", async () => {
-    await order("drain", "is taken into use no more, and empties.");
-    if (used !== null) {
-      await change(`/v1/instances/${used}/drain`, by_id("machines-said"),
-        `Machine ${host} is taken into use no more, and empties.`);
-    }
+    const done = "is taken into use no more, and empties.";
+    const is_drained = await order(`hosts/${host}/drain`, done);
+    if (is_drained && used !== null) await order(`instances/${used}/drain`, done);
   });
   setText(back, "Resume");
-  back.addEventListener("click", () => order("resume", "may be taken into use again."));
+  back.addEventListener("click", () =>
+    order(`hosts/${host}/resume`, "may be taken into use again."));
   act.setAttribute("aria-label", `Drain machine ${host}`);
   back.setAttribute("aria-label", `Resume machine ${host}`);
   return ({ machine, lease_s }) => {

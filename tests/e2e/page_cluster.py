@@ -197,6 +197,7 @@ class PageCluster:
                      "join_port": True}
         self.caps = [{"master": "m0", "max_instances": 8, "max_usd_h": 5, "max_usd_day": 20}]
         self.orders = []  # (path, body, headers) of what was to be changed
+        self.refused = set()  # paths of orders that are refused
         self.asked = []   # paths of all other requests of the API
         self.logs = {(FAILED, 4, "err"): TRACE, (FAILED, 7, "err"): TRACE,
                      (FAILED, 9, "out"): "epoch 1\n", (FAILED, 9, "err"): "warning: slow disk\n",
@@ -219,6 +220,8 @@ class PageCluster:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 cluster.orders.append((self.path, json.loads(body) if body else None,
                                        dict(self.headers)))
+                if self.path in cluster.refused:
+                    return cluster.send(self, {"error": {"code": "x", "message": "no"}}, 409)
                 again = self.path.endswith("/resubmit")
                 cluster.send(self, {"jobs": [{"job": 57}]} if again else {}, 201 if again else 200)
 

@@ -382,6 +382,15 @@ class MachinesTest(PageTest):
                          ["/v1/hosts/1/drain", "/v1/hosts/2/drain", "/v1/instances/6/drain",
                           "/v1/hosts/4/resume"])
 
+    def test_keep_their_instance_where_the_drain_is_refused(self):
+        self.cluster.refused.add("/v1/hosts/2/drain")
+        self.open()
+        self.wait(lambda: self.texts("#machines tr"), "machines")
+        self.click("#machines tr:nth-child(2) button")
+        self.click("#machines tr:nth-child(2) button")
+        self.wait(lambda: "no." in self.text("#machines-said"), "the refusal")
+        self.assertEqual([path for path, _, _ in self.cluster.orders], ["/v1/hosts/2/drain"])
+
     def test_have_no_button_for_who_may_only_look(self):
         self.cluster.role["role"] = "read_only"
         self.open()
