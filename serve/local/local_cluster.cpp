@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/ip/tcp.hpp>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
