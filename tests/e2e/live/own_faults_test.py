@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from cluster import MUSTER, Witness, processes
+from cluster import MUSTER, Cluster, Witness, processes
 
 JOBS = int(os.environ.get("MUSTER_OWN_JOBS", "30"))
 SPAN_S = float(os.environ.get("MUSTER_OWN_S", "45"))  # in which jobs and faults come
@@ -95,7 +95,7 @@ class Machine:
     def kill(self, which=lambda words: True):
         for pid, words in self.all():
             if which(words):
-                Faults.signal(pid, signal.SIGKILL)
+                Cluster.signal(pid, signal.SIGKILL)
         self.reap()
 
     def reap(self):
@@ -124,13 +124,6 @@ class Faults:
         self.past_lease = [self.stop_daemon, self.cut_link]
         self.seen = []
 
-    @staticmethod
-    def signal(pid, number):
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
-
     def one(self, past_lease=False):
         machine = self.chance.choice(self.machines)
         fault = self.chance.choice(self.past_lease if past_lease else self.kinds)
@@ -149,9 +142,9 @@ class Faults:
         time.sleep(length)
 
     def stop_daemon(self, machine, length):
-        self.signal(machine.daemon.pid, signal.SIGSTOP)
+        Cluster.signal(machine.daemon.pid, signal.SIGSTOP)
         time.sleep(length)
-        self.signal(machine.daemon.pid, signal.SIGCONT)
+        Cluster.signal(machine.daemon.pid, signal.SIGCONT)
 
     def cut_link(self, machine, length):
         ip("link", "set", machine.link, "down")
