@@ -253,7 +253,10 @@ std::vector<FleetMemory::Starving> FleetMemory::starving_without_room() const {
 /// Resources of the instance that long tasks hold.
 ResourceSum FleetMemory::long_on(const InstanceRow& instance) const {
   ResourceSum held;
-  for (Slot slot : instance.planned) held += tasks_[slot].held_as_long;
+  for (Slot slot : instance.planned) {
+    // Tasks that another policy has put there may have slots beyond those that are known here.
+    if (slot < tasks_.size()) held += tasks_[slot].held_as_long;
+  }
   return held;
 }
 
