@@ -35,7 +35,8 @@ class Stores(unittest.TestCase):
             self.assertIn(str(log), told.stderr)
             log.write_bytes(whole)
             cluster.up()
-            self.assertEqual(len(cluster.ask("jobs", "--state", "over")["jobs"]), 3)
+            cluster.wait_until("its jobs", lambda: len(
+                cluster.ask("jobs", "--state", "over")["jobs"]) == 3)
 
     def test_a_salvaged_master_runs_no_task_twice_and_gives_no_number_out_again(self):
         with Cluster(nodes=1) as cluster:
@@ -145,9 +146,11 @@ class Stores(unittest.TestCase):
             # Its disk is gone: the cluster comes up, and says so.
             shutil.rmtree(to)
             cluster.up()
-            self.assertIn("backup.to", json.dumps(cluster.ask("status")))
-            over = cluster.ask("jobs", "--state", "over")["jobs"]
-            self.assertEqual(sorted(job["job"] for job in over), jobs)
+            # Its first backup is tried beside all else, once it is ready.
+            cluster.wait_until("the trouble", lambda: "backup.to" in json.dumps(
+                cluster.ask("status")))
+            cluster.wait_until("its jobs", lambda: sorted(
+                job["job"] for job in cluster.ask("jobs", "--state", "over")["jobs"]) == jobs)
             after = int(cluster.shell("true"))
             self.assertGreater(after, max(jobs))
             cluster.wait_over([after])
