@@ -40,6 +40,8 @@ struct NodeConfig {
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
   std::uint64_t history_days = 30;       ///< days that they are kept
+  std::uint64_t endings_mib = 64;        ///< for the ends of jobs, which are kept for longer
+  std::uint64_t endings_days = 365;      ///< days that these are kept
   bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
 };
 

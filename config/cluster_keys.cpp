@@ -58,6 +58,14 @@ Keys live_master_keys() {
       {"master.history_days",
        "days that finished jobs are kept; older ones go when the next job has finished",
        WholeKey{[](C& c) -> U64& { return c.live_master.history_days; }, 1, 3'650}},
+      {"master.endings_mib",
+       "MiB for the ends of jobs that did not complete, and of parts of jobs, which others may "
+       "wait "
+       "for when the history has dropped them; beyond, of the user with most the oldest go",
+       WholeKey{[](C& c) -> U64& { return c.live_master.endings_mib; }, 1, 65'536}},
+      {"master.endings_days",
+       "days that these ends are kept; older ones go when the next job has finished",
+       WholeKey{[](C& c) -> U64& { return c.live_master.endings_days; }, 1, 3'650}},
       {"master.decision_deadline",
        "a decision is allowed as many steps as the policy has taken in that time before; at "
        "most master.decision_budget; 0: any number",

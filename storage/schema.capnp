@@ -27,6 +27,7 @@ struct Record {
     numbers @15 :NumberBlock;
     cloudChange @16 :OfferingChange;
     letter @17 :JobLetter;
+    ending @18 :JobEnding;
   }
 }
 
@@ -1017,6 +1018,20 @@ struct JobLetter {
   outcome @8 :JobOutcome;
   tasks @9 :UInt32;
   at @10 :Int64;
+}
+
+struct JobEnding {
+  # Of a master's part of a job that is over, for jobs and tasks that wait for it.
+  job @0 :UInt64;
+  outcome @1 :JobOutcome;
+  overAt @2 :Int64;
+  first @3 :UInt32;  # position of its first task in the job
+  tasks @4 :UInt32;
+  whole @5 :UInt32;
+  broken @6 :Bool;
+  completed @7 :List(UInt32);  # array indices: of each run the first, the last and the step
+  failed @8 :List(UInt32);
+  user @9 :Text;
 }
 
 struct Rented {

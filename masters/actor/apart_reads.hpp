@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "masters/actor/part_host.hpp"
@@ -33,6 +34,18 @@ class ApartReads {
   void answer(std::function<Value()> read, const PartAnswer<Value>& answer) const {
     const bool waits =
         this->read<Value>(std::move(read), [answer](Value&& found) { answer(std::move(found)); });
+    if (!waits) answer(caf::make_error(ActorError::store_failed));
+  }
+  /// Likewise, where it may turn out that something cannot be read now: nothing. The answer says
+  /// so.
+  template <class Value>
+  void answer_if_read(std::function<std::optional<Value>()> read,
+                      const PartAnswer<Value>& answer) const {
+    const bool waits =
+        this->read<std::optional<Value>>(std::move(read), [answer](std::optional<Value>&& found) {
+          if (found) return answer(*std::move(found));
+          answer(caf::make_error(ActorError::store_failed));
+        });
     if (!waits) answer(caf::make_error(ActorError::store_failed));
   }
 

@@ -59,18 +59,23 @@ TasksOver over_of(const JobRow& row, const ClusterState& state, const Counterpar
   return over;
 }
 
-/// Of a job that is over; the history may have forgotten it.
-TasksOver over_of(const CounterpartsAsked& asked, const std::optional<JobHistory>& known) {
+/// Of a job that is over; how its tasks ended may be forgotten where all is well. The site goes on
+/// from a range, the completed ones first, and not from a task: it does not matter whether the
+/// whole job is still kept.
+TasksOver over_of(const CounterpartsAsked& asked, const std::optional<JobEnding>& known) {
   TasksOver over;
   over.job = asked.job;
   over.known = over.started = over.over = true;
   if (!known) return over;
-  over.tasks = static_cast<std::uint32_t>(known->job.tasks.size());
-  put_ends(over, known->job, asked.from, [&](std::uint32_t at) {
-    if (at >= known->tasks.size()) return TaskEnd::open;
-    if (known->tasks[at].finished) return TaskEnd::completed;
-    return known->tasks[at].failed ? TaskEnd::failed : TaskEnd::open;
-  });
+  over.tasks = known->tasks;
+  const std::size_t completed = count_ranges(known->completed);
+  const std::size_t all = completed + count_ranges(known->failed);
+  over.completed = ranges_of(known->completed, asked.from, kMostRanges);
+  const std::size_t left = kMostRanges - over.completed.size();
+  over.failed =
+      ranges_of(known->failed, std::max<std::size_t>(asked.from, completed) - completed, left);
+  const std::size_t until = asked.from + over.completed.size() + over.failed.size();
+  over.next = until < all ? static_cast<std::uint32_t>(until) : 0;
   return over;
 }
 
@@ -161,8 +166,9 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
     for (const CounterpartsAsked& each : past) report.over.push_back(over_of(each, {}));
     return answer(std::move(report));
   }
-  parts_.reads.answer<CounterpartReport>(
-      [history, report = std::move(report), past = std::move(past)]() mutable {
+  parts_.reads.answer_if_read<CounterpartReport>(
+      [history, report = std::move(report),
+       past = std::move(past)]() mutable -> std::optional<CounterpartReport> {
         ByteCut cut(kReportBytes / 2);
         std::size_t looks = 0;
         JobId last;
@@ -171,9 +177,10 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
           const bool is_enough = looks > kMostLooks;
           TasksOver over;
           if (!is_enough) {
-            const auto known = history->find(each.job);
-            looks += known ? known->tasks.size() : 1;
-            over = over_of(each, known);
+            const auto known = history->ending(each.job);
+            if (!known) return std::nullopt;
+            looks += known.value() ? known.value()->tasks + std::size_t{1} : 1;
+            over = over_of(each, known.value());
           }
           if (is_enough || !cut.takes(over)) {
             report.asked_to = last;
@@ -182,7 +189,7 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
           report.over.push_back(std::move(over));
           last = each.job;
         }
-        return report;
+        return std::move(report);
       },
       answer);
 }

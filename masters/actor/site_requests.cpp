@@ -11,17 +11,12 @@
 namespace muster {
 namespace {
 
-JobEnd end_of(const JobHistory& known) {
-  const Job& job = known.job;
-  const std::uint32_t first = job.tasks.empty() ? 0 : position_of(job.tasks.front().id);
-  const bool broken = std::any_of(known.tasks.begin(), known.tasks.end(),
-                                  [](const auto& task) { return !task.finished && !task.failed; });
-  return {job.id,           known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
-          job.task_count(), broken};
+JobEnd end_of(const JobEnding& known) {
+  return {known.job, known.outcome, known.first, known.tasks, known.whole, known.broken};
 }
 
-/// Of a job that the history has dropped no more is known than how it ended, and not always that:
-/// it has no tasks.
+/// Of a job of which the history keeps no ending no more is known than whether it was well, and not
+/// always that: it has no tasks.
 JobEnd forgotten_end(JobId job, const MasterFacts& facts) {
   JobEnd end;
   end.job = job;
@@ -187,13 +182,16 @@ void SiteRequests::tell_ends(std::vector<JobId> over,
   }
   std::vector<JobEnd> forgotten;  // the master's facts stay with it
   for (const JobId job : over) forgotten.push_back(forgotten_end(job, master_.facts()));
-  reads_.answer<Ends>(
-      [history, forgotten = std::move(forgotten), ends = std::move(ends)]() mutable {
+  reads_.answer_if_read<Ends>(
+      [history, forgotten = std::move(forgotten),
+       ends = std::move(ends)]() mutable -> std::optional<Ends> {
         for (const JobEnd& each : forgotten) {
-          const auto known = history->find(each.job);
-          ends.push_back(known ? end_of(*known) : each);
+          const auto known = history->ending(each.job);
+          // The site asks again: it is not to take the job for one of which no more is known.
+          if (!known) return std::nullopt;
+          ends.push_back(known.value() ? end_of(*known.value()) : each);
         }
-        return ends;
+        return std::move(ends);
       },
       answer);
 }

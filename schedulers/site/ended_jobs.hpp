@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "model/job_cursor.hpp"
@@ -11,13 +12,14 @@
 namespace muster {
 
 /// The jobs, and parts of jobs, that ended at a site because no master took them. As many as its
-/// store keeps; the oldest go first.
+/// store keeps; the oldest go first. How they ended it knows for good.
 class EndedJobs {
  public:
   explicit EndedJobs(std::size_t most) : most_(most) {}
 
   // Several parts of one job may end here, so that ages_ holds more than one age of a job.
   void add(EndedHandoff ended) {
+    if (!ended.conflict) past_[ended.outcome].add(ended.job.id.value);
     ages_.emplace(ended.job.id, next_);
     listed_.emplace(list_place(ended.job), next_);
     whole_ += is_whole(ended);
@@ -25,6 +27,15 @@ class EndedJobs {
     if (by_age_.size() > most_) drop_oldest();
   }
   bool contains(JobId job) const { return ages_.contains(job); }
+  /// Those that ended before the ones that are added.
+  void recall(PastEnds past) { past_ = std::move(past); }
+  /// How the job, or a part of it, ended here, however long ago; nothing: it did not.
+  std::optional<JobOutcome> outcome_of(JobId job) const {
+    for (const auto& [outcome, jobs] : past_) {
+      if (jobs.contains(job.value)) return outcome;
+    }
+    return std::nullopt;
+  }
   /// Calls `use` for the parts of the job.
   template <class Use>
   void parts_of(JobId job, Use use) const {
@@ -71,6 +82,7 @@ class EndedJobs {
   std::map<std::uint64_t, EndedHandoff> by_age_;
   std::multimap<JobId, std::uint64_t> ages_;
   std::multimap<JobPlace, std::uint64_t> listed_;
+  PastEnds past_;
 };
 
 }  // namespace muster

@@ -55,6 +55,7 @@ StoreHistoryOptions history_options(const RoleContext& context) {
   StoreHistoryOptions options;
   options.max_jobs = config.history_jobs;
   options.max_age = std::chrono::hours{24} * config.history_days;
+  options.endings = {config.endings_mib << 20, std::chrono::hours{24} * config.endings_days};
   options.stopwatch = steady_now;
   options.note = context.note;
   return options;

@@ -64,6 +64,8 @@ std::string encode_ended(const EndedHandoff& ended);
 Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes);
 std::string encode_letter(const JobLetter& letter);
 Expected<JobLetter, StoreError> decode_letter(std::string_view bytes);
+std::string encode_ending(const JobEnding& ending);
+Expected<JobEnding, StoreError> decode_ending(std::string_view bytes);
 std::string encode_token(const KnownToken& token);
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes);
 std::string encode_rented(const RentedRecord& rented);

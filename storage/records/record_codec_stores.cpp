@@ -148,6 +148,56 @@ Expected<JobLetter, StoreError> decode_letter(std::string_view bytes) {
   });
 }
 
+namespace {
+
+void put_runs(capnp::List<std::uint32_t>::Builder list, const std::vector<IndexRun>& runs) {
+  std::uint32_t at = 0;
+  for (const IndexRun& run : runs) {
+    for (const std::uint32_t number : {run.first, run.last, run.step}) list.set(at++, number);
+  }
+}
+
+/// Numbers that are no run are left out.
+std::vector<IndexRun> get_runs(capnp::List<std::uint32_t>::Reader list) {
+  std::vector<IndexRun> runs;
+  for (std::uint32_t i = 0; i + 2 < list.size(); i += 3) {
+    const IndexRun run{list[i], list[i + 1], list[i + 2]};
+    if (run.first <= run.last && run.step > 0) runs.push_back(run);
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::string encode_ending(const JobEnding& ending) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [job, user, outcome, over_at, first, tasks, whole, broken, completed, failed] =
+        ending;
+    auto out = root.initEnding();
+    out.setJob(job.value);
+    out.setUser(text(user));
+    out.setOutcome(to_record(outcome));
+    out.setOverAt(nanos(over_at));
+    out.setFirst(first);
+    out.setTasks(tasks);
+    out.setWhole(whole);
+    out.setBroken(broken);
+    put_runs(out.initCompleted(3 * record_codec::length(completed)), completed);
+    put_runs(out.initFailed(3 * record_codec::length(failed)), failed);
+  });
+}
+
+Expected<JobEnding, StoreError> decode_ending(std::string_view bytes) {
+  return decode_record<JobEnding>(bytes, RecordKind::ENDING, [](record::Record::Reader root) {
+    const auto in = root.getEnding();
+    return JobEnding{
+        JobId{in.getJob()},      string_of(in.getUser()), from_record<JobOutcome>(in.getOutcome()),
+        instant(in.getOverAt()), in.getFirst(),           in.getTasks(),
+        in.getWhole(),           in.getBroken(),          get_runs(in.getCompleted()),
+        get_runs(in.getFailed())};
+  });
+}
+
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();

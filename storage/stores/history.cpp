@@ -34,6 +34,11 @@ HistoryEntry entry_of(const JobHistory& history) {
   return entry;
 }
 
+Expected<std::optional<JobEnding>, StoreError> History::ending(JobId id) const {
+  const auto job = find(id);
+  return job ? std::optional(ending_of(*job)) : std::nullopt;
+}
+
 void History::list(const HistoryPage& page, const Use& use) const {
   const JobSieve sieve(page.filter);
   std::vector<JobPlace> jobs;

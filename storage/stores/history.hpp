@@ -9,7 +9,9 @@
 
 #include "model/history.hpp"
 #include "model/job_cursor.hpp"
+#include "model/job_ending.hpp"
 #include "model/job_filter.hpp"
+#include "storage/stores/store_error.hpp"
 
 namespace muster {
 
@@ -56,6 +58,9 @@ class History {
   virtual std::size_t size() const = 0;
   /// The job as it was added; may wait for the disk, as newest() and list() may.
   virtual std::optional<JobHistory> find(JobId id) const = 0;
+  /// How the job has ended, which may be known for longer than the job; nothing: that is not known.
+  /// May wait for the disk.
+  virtual Expected<std::optional<JobEnding>, StoreError> ending(JobId id) const;
   /// Newest first, at most `limit`; calls `use` for each until it says false.
   virtual void newest(std::size_t limit, const Use& use) const = 0;
 

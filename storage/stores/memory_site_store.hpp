@@ -25,6 +25,7 @@ class MemorySiteStore final : public SiteStore {
     memory.next_job = next_job_;
     memory.classifier = classifier_;
     memory.ended.assign(ended_.begin(), ended_.end());
+    memory.past = past_;
     memory.cancels.assign(cancels_.begin(), cancels_.end());
     memory.forwarded = forwarded_;
     memory.asks_numbers = asks_numbers_;
@@ -49,6 +50,7 @@ class MemorySiteStore final : public SiteStore {
     next_job_ = std::max(next_job_, news.next_job);
     for (EndedHandoff& ended : news.ended) {
       handoffs_.erase({ended.job.id, ended.to});
+      if (!ended.conflict) past_[ended.outcome].add(ended.job.id.value);
       ended_.push_back(std::move(ended));
     }
     while (ended_.size() > kMaxEnded) ended_.pop_front();
@@ -77,7 +79,8 @@ class MemorySiteStore final : public SiteStore {
   std::deque<KnownToken> tokens_;                            ///< oldest first
   NumberSet forwarded_;                                      ///< jobs that other sites left here
   std::deque<EndedHandoff> ended_;                           ///< oldest first
-  std::set<JobId> cancels_;                                  ///< that have not reached everybody
+  PastEnds past_;
+  std::set<JobId> cancels_;  ///< that have not reached everybody
   std::map<JobId, JobLetter> letters_;
   std::uint64_t next_job_ = 0;
   std::string classifier_;

@@ -75,13 +75,13 @@ RocksSiteStore::~RocksSiteStore() {
 }
 
 StoreTrouble RocksSiteStore::load() {
-  if (auto trouble = load_handoffs()) return trouble;
+  if (auto trouble = load_what_is_open()) return trouble;
   // Before the tokens, among which old records of forwarded jobs are told apart by it.
   if (auto trouble = load_forwarded()) return trouble;
   if (auto trouble = load_tokens()) return trouble;
+  if (auto trouble = past_.load(store_)) return trouble;
+  memory_.past = past_.ends();
   if (auto trouble = load_ended()) return trouble;
-  if (auto trouble = load_cancels()) return trouble;
-  if (auto trouble = load_letters()) return trouble;
   const auto bytes = store_.get(Family::meta, kNextJob);
   if (!bytes) return bytes.error();
   if (bytes.value()) {
@@ -105,9 +105,13 @@ StoreTrouble RocksSiteStore::load() {
   return std::nullopt;
 }
 
-StoreTrouble RocksSiteStore::load_handoffs() {
-  return each_record(store_, Family::handoff, decode_handoff,
-                     [&](Handoff&& each) { memory_.handoffs.push_back(std::move(each)); });
+StoreTrouble RocksSiteStore::load_what_is_open() {
+  const auto add_handoff = [&](Handoff&& each) { memory_.handoffs.push_back(std::move(each)); };
+  if (auto bad = each_record(store_, Family::handoff, decode_handoff, add_handoff)) return bad;
+  const auto add_cancel = [&](std::uint64_t&& job) { memory_.cancels.push_back(JobId{job}); };
+  if (auto bad = each_record(store_, Family::cancel, decode_number, add_cancel)) return bad;
+  return each_record(store_, Family::letter, decode_letter,
+                     [&](JobLetter&& each) { memory_.letters.push_back(std::move(each)); });
 }
 
 StoreTrouble RocksSiteStore::load_tokens() {
@@ -151,21 +155,12 @@ StoreTrouble RocksSiteStore::load_ended() {
     }
     if (memory_.ended.empty()) places_.first_ended = *place;
     places_.next_ended = *place + 1;
+    past_.recall(ended.value());
     memory_.ended.push_back(std::move(ended).value());
     return true;
   };
   if (auto trouble = store_.scan(Family::ended, {}, use)) return trouble;
   return bad;
-}
-
-StoreTrouble RocksSiteStore::load_cancels() {
-  return each_record(store_, Family::cancel, decode_number,
-                     [&](std::uint64_t&& job) { memory_.cancels.push_back(JobId{job}); });
-}
-
-StoreTrouble RocksSiteStore::load_letters() {
-  return each_record(store_, Family::letter, decode_letter,
-                     [&](JobLetter&& each) { memory_.letters.push_back(std::move(each)); });
 }
 
 SiteMemory RocksSiteStore::recall() {
@@ -280,6 +275,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   const auto trouble = store_.write(batch, promises ? Durability::machine : Durability::process);
   if (!trouble) {
     for (const auto& [block, bits] : blocks.blocks()) forwarded_.set_block(block, bits);
+    past_.written();
     old_forwarded_.clear();
     classifier_.clear();
     return {};
@@ -310,6 +306,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   for (const auto& [block, bits] : blocks.blocks()) {
     undo_.put(Family::forwarded, muster::key_of(block), encode_numbers(forwarded_, block));
   }
+  past_.put_back(undo_);
   places_ = before;
   return trouble->message;
 }
@@ -340,6 +337,7 @@ StoreBatch RocksSiteStore::batch_of(const std::vector<Entry>& group) {
     put_news(entry.news, batch);
     erase_what_is_done(entry, batch);
   }
+  past_.put_in(batch);
   if (!classifier_.empty()) batch.put(Family::meta, kClassifier, classifier_);
   for (; places_.next_token - places_.first_token > options_.max_tokens; ++places_.first_token) {
     batch.erase(Family::token, muster::key_of(places_.first_token));
@@ -400,6 +398,7 @@ void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
   for (const EndedHandoff& ended : news.ended) {
     batch.erase(Family::handoff, key_of(ended.job.id, ended.to));
     batch.put(Family::ended, muster::key_of(places_.next_ended++), encode_ended(ended));
+    past_.add(ended);
   }
   for (const JobLetter& letter : news.letters) put_letter(letter, batch);
   for (const JobId job : news.cancels) {

@@ -13,6 +13,7 @@
 
 #include "storage/stores/site_store.hpp"
 #include "storage/stores/store.hpp"
+#include "storage/stores/stored_past_ends.hpp"
 
 namespace muster {
 
@@ -61,12 +62,10 @@ class RocksSiteStore final : public SiteStore {
       : store_(store), options_(options) {}
 
   StoreTrouble load();
-  StoreTrouble load_handoffs();
+  StoreTrouble load_what_is_open();
   StoreTrouble load_tokens();
   StoreTrouble load_forwarded();
   StoreTrouble load_ended();
-  StoreTrouble load_cancels();
-  StoreTrouble load_letters();
   void run_writer();
   bool take_group(std::vector<Entry>& group);
   void refuse_new_jobs(std::vector<Entry>& group);
@@ -95,8 +94,9 @@ class RocksSiteStore final : public SiteStore {
     std::uint64_t next_job = 0;
   };
   Places places_;
-  StoreBatch undo_;                   ///< removals that have to be written before anything else
-  NumberSet forwarded_;               ///< as the store has it
+  StoreBatch undo_;      ///< removals that have to be written before anything else
+  NumberSet forwarded_;  ///< as the store has it
+  StoredPastEnds past_;
   std::vector<JobId> old_forwarded_;  ///< that stand among the tokens only, as they did formerly
   std::string classifier_;  ///< the newest one that is not written yet; empty: no such classifier
 

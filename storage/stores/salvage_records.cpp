@@ -59,11 +59,14 @@ std::string fault_of(Family family, std::string_view value, const Catalog& catal
     case Family::charged:
       return fault_of(decode_rented_sums(value));
     case Family::forwarded:
+    case Family::past:
       return fault_of(decode_numbers(value));
     case Family::change:
       return fault_of(decode_cloud_change(value));
     case Family::letter:
       return fault_of(decode_letter(value));
+    case Family::ending:
+      return fault_of(decode_ending(value));
     case Family::meta:
       break;
   }
@@ -83,7 +86,8 @@ std::string range_text(const std::string& after, const std::string& before) {
 }
 
 bool is_by_job(Family family) {
-  return family == Family::handoff || family == Family::place || family == Family::cancel;
+  return family == Family::handoff || family == Family::place || family == Family::cancel ||
+         family == Family::ending;
 }
 
 class Salvager {
@@ -119,7 +123,7 @@ class Salvager {
   SalvageLosses& losses_;
   SalvageReport report_;
   std::map<std::string, std::string> meta_;  ///< records of that family
-  std::map<JobId, JobOutcome> over_;         ///< jobs that the history or its index knows
+  std::map<JobId, JobOutcome> over_;         ///< jobs that the history, its index or endings know
   bool may_lack_events_ = false;             ///< of a master, beyond those that the mark knows of
 };
 
@@ -220,6 +224,11 @@ StoreTrouble Salvager::copy(Family family, Store& made) {
   StoreBatch batch;
   std::size_t bytes = 0;
   const auto use = [&](std::string_view key, std::string_view value) -> StoreTrouble {
+    if (family == Family::ending) {
+      // Of jobs that the history has dropped, too.
+      const JobEnding ending = decode_ending(value).value();
+      over_.emplace(ending.job, ending.outcome);
+    }
     batch.put(family, key, std::string(value));
     ++report_.kept[static_cast<std::size_t>(family)];
     bytes += key.size() + value.size();

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,10 @@ struct EndedHandoff {
   bool conflict = false;  ///< its number was another job's: of that one it says nothing
 };
 
+/// Jobs that ended at a site, or parts of which did, however long ago, by how. Of a part the rest
+/// is given up, so that its end is the job's. Not those whose number was another job's.
+using PastEnds = std::map<JobOutcome, NumberSet>;
+
 /// A job that waits at the site has changed: its record in place of the one before.
 struct ChangedHandoff {
   Handoff handoff;
@@ -78,6 +83,7 @@ struct SiteMemory {
   std::uint64_t next_job = 0;         ///< the largest that was kept
   std::string classifier;             ///< the newest text of persist_classifier()
   std::vector<EndedHandoff> ended{};  ///< the newest ones, oldest first
+  PastEnds past{};                    ///< those, and all that ended before them
   std::vector<JobId> cancels{};       ///< that have not reached everybody
   NumberSet forwarded{};              ///< all jobs that other sites ever left to this one
   bool asks_numbers = false;          ///< next_job may be too low: others have to be asked

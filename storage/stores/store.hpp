@@ -35,7 +35,9 @@ enum class Family : std::uint8_t {
   charged,    ///< sums over instances that are no longer on record, by the master's number
   forwarded,  ///< numbers of all jobs that other sites left to this one, by their block
   change,     ///< offerings of a cloud that have changed, by the number of the change
-  letter      ///< jobs of a site whose ends are to be told, by job
+  letter,     ///< jobs of a site whose ends are to be told, by job
+  ending,     ///< how jobs of a master have ended, for longer than its history, by job
+  past        ///< numbers of all jobs that ever ended at a site, by block and outcome
 };
 constexpr auto words_of(Family) {
   using E = Family;
@@ -54,7 +56,9 @@ constexpr auto words_of(Family) {
                                      {E::charged, "charged"},
                                      {E::forwarded, "forwarded"},
                                      {E::change, "changes"},
-                                     {E::letter, "letters"}});
+                                     {E::letter, "letters"},
+                                     {E::ending, "endings"},
+                                     {E::past, "past"}});
 }
 inline constexpr std::size_t kFamilies = kEnumerators<Family>;
 

@@ -182,6 +182,10 @@ StoreReport check_store(const Store& store) {
                  [](std::string_view bytes) { return error_of(decode_cloud_change(bytes)); });
   families.count(Family::letter,
                  [](std::string_view bytes) { return error_of(decode_letter(bytes)); });
+  families.count(Family::ending,
+                 [](std::string_view bytes) { return error_of(decode_ending(bytes)); });
+  families.count(Family::past,
+                 [](std::string_view bytes) { return error_of(decode_numbers(bytes)); });
   families.count(Family::spent,
                  [](std::string_view bytes) { return error_of(decode_money(bytes)); });
   check_master(store, catalog, report);

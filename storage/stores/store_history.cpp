@@ -55,24 +55,14 @@ Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
   if (auto trouble = history->load_places(bare)) return *std::move(trouble);
   if (auto trouble = history->complete(bare)) return *std::move(trouble);
   if (auto trouble = history->load_spent()) return *std::move(trouble);
+  if (auto trouble = history->load_endings()) return *std::move(trouble);
   for (const auto& [place, entry] : history->entries_) {
     // The user of one that cannot be read may be unknown.
     if (!entry.user.empty()) history->kept_[entry.user] += entry.cost;
     history->listed_.emplace(entry.place(), place);
     history->wall_.note(entry.over_at);
   }
-  history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
   return history;
-}
-
-StoreHistory::~StoreHistory() {
-  {
-    const std::lock_guard lock(reader_.mutex);
-    reader_.ends = true;
-    reader_.queue.clear();
-  }
-  reader_.wake.notify_one();
-  if (reader_.thread.joinable()) reader_.thread.join();
 }
 
 /// Reads the index; `bare` gets the places of which it says no more than whose they are.
@@ -142,10 +132,19 @@ StoreTrouble StoreHistory::load_spent() {
   return bad;
 }
 
+StoreTrouble StoreHistory::load_endings() {
+  Unreadable unreadable;
+  auto trouble =
+      endings_.load(store_, [&](JobId job, const std::string& why) { unreadable.add(job, why); });
+  if (unreadable.count > 0 && options_.note) options_.note(unreadable.text());
+  return trouble;
+}
+
 void StoreHistory::add(JobHistory job) {
   const auto kept = std::make_shared<const JobHistory>(std::move(job));
   const HistoryEntry entry = entry_of(*kept);
   Dropped dropped;
+  KeptEndings::Change ending;
   std::uint64_t place = 0;
   {
     // Place and drops are settled in memory first: a read in between finds the job in `waiting`,
@@ -154,9 +153,11 @@ void StoreHistory::add(JobHistory job) {
     place = enter(entry, dropped);
     drop_old(kept->over_at, dropped);
     shared_->waiting.emplace(place, kept);
+    ending = endings_.add(*kept, wall_.bounded(kept->over_at));
   }
   journal_.change(
-      [kept, place, entry, dropped, &catalog = catalog_](StoreBatch& batch) {
+      [kept, place, entry, ending, dropped, &catalog = catalog_](StoreBatch& batch) {
+        ending.put_in(batch);
         batch.put(Family::history, key_of(place), encode_history(*kept, catalog));
         batch.put(Family::place, key_of(entry.job.value), encode_place({place, entry}));
         for (const std::uint64_t old : dropped.places) batch.erase(Family::history, key_of(old));
@@ -167,30 +168,38 @@ void StoreHistory::add(JobHistory job) {
       },
       // Holds `shared_` itself: the journal may call this when the history is gone. Only what
       // the store has by then may leave `waiting`, or at() would find the job in neither.
-      [shared = shared_, place] {
-        const std::lock_guard lock(shared->mutex);
-        shared->waiting.erase(place);
+      [shared = shared_, ending, place] {
+        {
+          const std::lock_guard lock(shared->mutex);
+          shared->waiting.erase(place);
+        }
+        ending.written();
       });
 }
 
 void StoreHistory::drop(JobId job) {
-  std::uint64_t place = 0;
+  std::optional<std::uint64_t> place;
   {
     const std::lock_guard lock(shared_->mutex);
     const auto known = places_.find(job);
-    if (known == places_.end()) return;
-    place = known->second;
-    const HistoryEntry& entry = entries_.at(place);
-    Money& kept = kept_[entry.user];
-    kept -= entry.cost;
-    if (kept == Money{}) kept_.erase(entry.user);
-    take_out(place);
-    last_read_ = {};  // its place may be given again
+    // A short history may have dropped the job, of which it keeps the ending.
+    if (known == places_.end() && !endings_.contains(job)) return;
+    endings_.drop(job);
+    if (known != places_.end()) {
+      place = known->second;
+      const HistoryEntry& entry = entries_.at(*place);
+      Money& kept = kept_[entry.user];
+      kept -= entry.cost;
+      if (kept == Money{}) kept_.erase(entry.user);
+      take_out(*place);
+      last_read_ = {};  // its place may be given again
+    }
   }
   journal_.change(
       [job, place](StoreBatch& batch) {
-        batch.erase(Family::history, key_of(place));
+        if (place) batch.erase(Family::history, key_of(*place));
         batch.erase(Family::place, key_of(job.value));
+        batch.erase(Family::ending, key_of(job.value));
       },
       [] {});
 }
@@ -297,6 +306,13 @@ std::optional<JobHistory> StoreHistory::find(JobId id) const {
   return *job;
 }
 
+Expected<std::optional<JobEnding>, StoreError> StoreHistory::ending(JobId id) const {
+  // Before the job itself, which is larger. A read that failed says nothing of the job.
+  auto kept = endings_.find(store_, id);
+  if (!kept || kept.value()) return kept;
+  return History::ending(id);
+}
+
 bool StoreHistory::contains(JobId id) const {
   const std::scoped_lock lock(shared_->mutex);
   return places_.contains(id);
@@ -368,29 +384,7 @@ void StoreHistory::newest_entries(std::size_t limit,
 }
 
 bool StoreHistory::read_apart(std::function<void()> read) const {
-  {
-    const std::lock_guard lock(reader_.mutex);
-    // Reads hold what their askers gave them: a queue without a bound would let slow disks and
-    // fast askers fill the memory.
-    if (reader_.queue.size() >= options_.max_reads) return false;
-    reader_.queue.push_back(std::move(read));
-  }
-  reader_.wake.notify_one();
-  return true;
-}
-
-void StoreHistory::run_reader() const {
-  std::unique_lock lock(reader_.mutex);
-  while (true) {
-    reader_.wake.wait(lock, [this] { return reader_.ends || !reader_.queue.empty(); });
-    if (reader_.ends) return;
-    const auto read = std::move(reader_.queue.front());
-    reader_.queue.pop_front();
-    lock.unlock();
-    // Unlocked, so that others can queue their reads while this one waits for the disk.
-    read();
-    lock.lock();
-  }
+  return reader_.read(std::move(read));
 }
 
 }  // namespace muster

@@ -1,19 +1,18 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "storage/stores/apart_reader.hpp"
 #include "storage/stores/history.hpp"
+#include "storage/stores/kept_endings.hpp"
 #include "storage/stores/store_journal.hpp"
 
 namespace muster {
@@ -22,6 +21,8 @@ namespace muster {
 struct StoreHistoryOptions {
   std::size_t max_jobs = 100'000;  ///< the oldest go first; from 1
   Duration max_age{};              ///< since they were over; 0: any
+  /// Of how jobs ended (is_known_by_outcome), which is kept when the jobs are not any more.
+  KeptEndings::Bounds endings{std::size_t{64} << 20, {}};
   std::size_t max_users = 10'000;  ///< whose jobs that are no longer kept are still summed; from 0
   std::size_t max_reads = 1'000;   ///< of read_apart() that wait; from 1
   /// Time by a clock that only runs, which bounds ages; nothing: the ends of jobs are believed.
@@ -59,13 +60,12 @@ class StoreHistory final : public History {
   static Expected<std::unique_ptr<StoreHistory>, StoreError> open(
       Store& store, StoreJournal& journal, const Catalog& catalog,
       const StoreHistoryOptions& options = {});
-  /// Ends what is being read and drops what waits to be.
-  ~StoreHistory() override;
 
   void add(JobHistory job) override;
   void drop(JobId job) override;
   std::size_t size() const override;
   std::optional<JobHistory> find(JobId id) const override;
+  Expected<std::optional<JobEnding>, StoreError> ending(JobId id) const override;
   void newest(std::size_t limit, const Use& use) const override;
   void list(const HistoryPage& page, const Use& use) const override;
   bool contains(JobId id) const override;
@@ -86,26 +86,20 @@ class StoreHistory final : public History {
     std::vector<JobId> jobs;
     std::map<std::string, Money> spent;  ///< new sums of users
   };
-  /// The thread that reads, and who waits for it.
-  struct Reader {
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<std::function<void()>> queue;
-    bool ends = false;
-    std::thread thread;
-  };
-
   StoreHistory(Store& store, StoreJournal& journal, const Catalog& catalog,
                const StoreHistoryOptions& options)
       : store_(store),
         journal_(journal),
         catalog_(catalog),
         options_(options),
-        wall_(options.stopwatch) {}
+        wall_(options.stopwatch),
+        endings_(options.endings),
+        reader_(options.max_reads) {}
 
   StoreTrouble load_places(std::vector<std::uint64_t>& bare);
   StoreTrouble complete(const std::vector<std::uint64_t>& bare);
   StoreTrouble load_spent();
+  StoreTrouble load_endings();
   std::uint64_t enter(const HistoryEntry& entry, Dropped& dropped);
   void put_in(std::uint64_t place, const HistoryEntry& entry);
   void take_out(std::uint64_t place);
@@ -115,7 +109,6 @@ class StoreHistory final : public History {
   void visit(const std::vector<std::uint64_t>& places, const Use& use) const;
   std::optional<JobPlace> look_on(const JobSieve& sieve, const HistoryPage& page,
                                   const JobPlace& below, std::vector<std::uint64_t>& places) const;
-  void run_reader() const;
 
   Store& store_;
   StoreJournal& journal_;
@@ -129,10 +122,11 @@ class StoreHistory final : public History {
   std::map<std::string, Money> kept_;         ///< cost of a user's jobs that are kept
   std::map<std::string, Money> dropped_;      ///< cost of a user's jobs that are no longer kept
   WallBound wall_;
+  KeptEndings endings_;
   /// The record that was read last, with its place: the tasks of a large job are asked for in many
   /// pieces. Under the shared mutex.
   mutable std::pair<std::uint64_t, std::shared_ptr<const JobHistory>> last_read_;
-  mutable Reader reader_;
+  mutable ApartReader reader_;
 };
 
 }  // namespace muster

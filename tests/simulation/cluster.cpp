@@ -40,6 +40,7 @@ Cluster::Cluster(const Scenario& scenario, Complain complain)
     site.offset = *offset++;
     site.disk = std::make_unique<SiteDisk>(timeline_, ++seed);
     site.disk->max_tokens = scenario.bounds.tokens;
+    site.disk->max_ended = scenario.bounds.ended;
   }
   for (auto& master : masters_) {
     master.node = network_.add_node();
@@ -217,6 +218,7 @@ void Cluster::start_site(std::uint32_t i) {
   settings.max_waiting = bounds.waiting;
   settings.tokens = bounds.tokens;
   site.max_cancels = bounds.cancels;
+  site.max_ended = bounds.ended;
   site.classifier = make_classifier_service(scenario_.classify, intake).value();
   role.actor = system_.actors().spawn<SiteScheduler>(settings, std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);

@@ -135,11 +135,15 @@ void MasterStore::add(JobHistory job) {
                   if (disk_.history.insert_or_assign(id, job).second) {
                     disk_.history_order.push_back(id);
                   }
+                  if (is_known_by_outcome(job)) {
+                    disk_.endings.erase(id);
+                  } else {
+                    disk_.endings.insert_or_assign(id, ending_of(job));
+                  }
                   queued_.erase(id);
                   for (; disk_.history_order.size() > disk_.max_history;
                        disk_.history_order.pop_front()) {
                     disk_.history.erase(disk_.history_order.front());
-                    disk_.unlisted.insert(disk_.history_order.front());
                   }
                 },
                 {}});
@@ -149,6 +153,20 @@ std::optional<JobHistory> MasterStore::find(JobId id) const {
   if (const auto found = queued_.find(id); found != queued_.end()) return found->second;
   const auto found = disk_.history.find(id);
   return found == disk_.history.end() ? std::nullopt : std::optional(found->second);
+}
+
+void MasterStore::drop(JobId job) {
+  writer_.push({[this, job] {
+                  disk_.endings.erase(job);
+                  if (disk_.history.erase(job) > 0) std::erase(disk_.history_order, job);
+                },
+                {}});
+}
+
+Expected<std::optional<JobEnding>, StoreError> MasterStore::ending(JobId id) const {
+  const auto found = disk_.endings.find(id);
+  if (!queued_.contains(id) && found != disk_.endings.end()) return std::optional(found->second);
+  return History::ending(id);
 }
 
 void MasterStore::newest(std::size_t limit,
@@ -165,7 +183,11 @@ SiteMemory MemorySiteStore::recall() {
   memory.tokens = disk_.forwarded;
   memory.tokens.insert(memory.tokens.end(), disk_.tokens.begin(), disk_.tokens.end());
   memory.next_job = disk_.next_job;
-  memory.ended = disk_.ended;
+  const std::size_t listed = std::min(disk_.ended.size(), disk_.max_ended);
+  memory.ended.assign(disk_.ended.end() - static_cast<std::ptrdiff_t>(listed), disk_.ended.end());
+  for (const EndedHandoff& ended : disk_.ended) {
+    if (!ended.conflict) memory.past[ended.outcome].add(ended.job.id.value);
+  }
   memory.cancels.assign(disk_.cancels.begin(), disk_.cancels.end());
   return memory;
 }

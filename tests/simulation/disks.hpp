@@ -93,7 +93,7 @@ struct MasterDisk {
   std::map<JobId, JobHistory> history;
   std::deque<JobId> history_order;  ///< oldest first
   std::size_t max_history = SIZE_MAX;
-  std::set<JobId> unlisted;  ///< was in the history, which has forgotten it
+  std::map<JobId, JobEnding> endings;  ///< that are kept, for good
   std::function<void(const Event&)> on_durable;
 };
 
@@ -111,6 +111,8 @@ class MasterStore final : public Journal, public History {
   void add(JobHistory job) override;
   std::size_t size() const override { return disk_.history.size(); }
   std::optional<JobHistory> find(JobId id) const override;
+  void drop(JobId job) override;
+  Expected<std::optional<JobEnding>, StoreError> ending(JobId id) const override;
   void newest(std::size_t limit, const std::function<bool(const JobHistory&)>& use) const override;
 
  private:
@@ -129,7 +131,8 @@ struct SiteDisk {
   std::vector<KnownToken> forwarded;  ///< of other sites; never forgotten
   std::size_t max_tokens = SIZE_MAX;
   std::uint64_t next_job = 0;
-  std::vector<EndedHandoff> ended;
+  std::vector<EndedHandoff> ended;  ///< all that ever did
+  std::size_t max_ended = SIZE_MAX;
   std::map<JobId, std::set<TaskId>> ended_tasks;
   std::set<JobId> cancels;
 };

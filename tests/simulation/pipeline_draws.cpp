@@ -115,10 +115,12 @@ void draw_pipelines(Scenario& scenario, SeedShare share) {
   Rng rng(scenario.seed ^ 0x919E11);
   const bool chosen = rng.below(3) == 0 || share == SeedShare::all;
   if (share == SeedShare::none || !chosen) return;
-  // One whose token is forgotten may have two numbers, and one that no history has any more may
-  // have ended in any way. A stream ends with the wishes, and a capped day is long.
-  const bool forgets = scenario.bounds.history < Bounds{}.history;
-  if (forgets || scenario.hard.stream > 0 || scenario.master.caps.max_usd_day > 0) return;
+  // A stream ends with the wishes, and a capped day is long.
+  if (scenario.hard.stream > 0 || scenario.master.caps.max_usd_day > 0) return;
+  // A job whose token is forgotten may have two numbers, and a pipeline is taken as a whole.
+  if (scenario.bounds.tokens < Bounds{}.tokens && rng.below(2) == 0) return;
+  scenario.bounds.tokens = Bounds{}.tokens;
+  scenario.bounds.waiting = Bounds{}.waiting;
   const auto pipelines = static_cast<std::uint32_t>(1 + rng.below(3));
   for (std::uint32_t number = 1; number <= pipelines; ++number) {
     const std::size_t first = scenario.wishes.size();

@@ -183,7 +183,7 @@ void draw_bounds(Scenario& scenario) {
   if (rng.below(3) != 0) return;
   const bool hopeless = std::any_of(scenario.wishes.begin(), scenario.wishes.end(),
                                     [](const Wish& wish) { return wish.hopeless; });
-  scenario.bounds = {5, hopeless ? scenario.bounds.tokens : 5, 3, 2, 4};
+  scenario.bounds = {5, hopeless ? scenario.bounds.tokens : 5, 3, 2, 4, 2};
   // Each of the two users has the same tokens as the other.
   std::map<std::string, std::size_t> own;
   for (Wish& wish : scenario.wishes) {
@@ -240,12 +240,14 @@ void draw_stream(Scenario& scenario) {
   }
 }
 
-/// Some jobs wait for jobs before them. Drawn apart from all else. A job whose token is forgotten
-/// may have two numbers, one that no history has any more may have ended in any way, and a hopeless
-/// one is given up when all others are over.
+/// Some jobs wait for jobs before them, also where histories are short. Drawn apart from all else.
+/// A job whose token is forgotten may have two numbers, and a hopeless one is given up when all
+/// others are over.
 void draw_after(Scenario& scenario) {
   Rng rng(scenario.seed ^ 0xAF7E5);
-  if (rng.below(3) != 0 || scenario.bounds.history < Bounds{}.history) return;
+  if (rng.below(3) != 0) return;
+  if (scenario.bounds.tokens < Bounds{}.tokens && rng.below(2) == 0) return;
+  scenario.bounds.tokens = Bounds{}.tokens;
   for (std::size_t i = 1; i < scenario.wishes.size(); ++i) {
     Wish& wish = scenario.wishes[i];
     const std::uint64_t others = rng.below(2) == 0 ? 0 : 1 + rng.below(2);

@@ -88,6 +88,7 @@ struct Bounds {
   std::size_t cancels = 10'000;     ///< open ones of a site
   std::size_t hand_batch = 500;     ///< jobs of one hand-off
   std::uint32_t waiting = 100'000;  ///< jobs of a site that no master has yet
+  std::size_t ended = 10'000;       ///< jobs that ended at a site and that it lists
 };
 
 /// An order of a user about a pipeline.

@@ -49,7 +49,7 @@ void Users::begin() {
 bool Users::wishes_are_over() const {
   const auto count = static_cast<std::ptrdiff_t>(cluster_.scenario().wishes.size());
   return std::all_of(submissions_.begin(), submissions_.begin() + count, [&](const auto& one) {
-    return one.wish->hopeless || (one.job && !waits_for_end(one));
+    return one.wish->hopeless || (one.job && one.told > 0);
   });
 }
 
@@ -104,7 +104,7 @@ void Users::check_name(std::size_t index, Instant asked) {
     const Job& job = other.wish->job;
     const bool alike = other.wish->is_service() && job.name == mine.wish->job.name &&
                        job.user == mine.wish->job.user && other.job != mine.job;
-    if (!alike || !other.job || other.cancelled || !waits_for_end(other)) continue;
+    if (!alike || !other.job || other.cancelled || other.told > 0) continue;
     if (std::max(other.acknowledged_at, cluster_.scenario().healed) + kKnown > asked) continue;
     complain_(fmt::format("{} may have the name of job {}, which is not over", mine.wish->job.token,
                           other.job->value));
@@ -305,7 +305,7 @@ void Users::take_revision(std::size_t before, Job job) {
 
 /// Asks for its end until that is told.
 void Users::end_service(std::size_t index) {
-  if (!waits_for_end(submissions_[index])) return;
+  if (submissions_[index].told > 0) return;
   cancel_one(index);
   cluster_.timeline().after(kAskAgain, [this, index] { end_service(index); });
 }
@@ -451,22 +451,13 @@ void Users::interrupt(std::uint64_t which) {
   });
 }
 
-/// A master that does not list a part any more cannot tell anybody of its end.
-bool Users::waits_for_end(const Submission& submission) const {
-  if (submission.told > 0) return false;
-  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
-    if (cluster_.master_disk(i).unlisted.contains(*submission.job)) return false;
-  }
-  return true;
-}
-
 bool Users::content() const {
   if (!held_.empty() || !pipelines_.content()) return false;
   for (const Submission& submission : submissions_) {
     if (submission.open > 0) return false;
     if (submission.refused) continue;
     if (!submission.job) return false;
-    if (waits_for_end(submission) && !submission.wish->hopeless) return false;
+    if (submission.told == 0 && !submission.wish->hopeless) return false;
   }
   return true;
 }
@@ -476,7 +467,7 @@ std::string Users::trouble() const {
   for (const Submission& submission : submissions_) {
     if (!submission.job && !submission.refused)
       text += fmt::format("{} is not answered; ", submission.wish->job.token);
-    if (submission.job && waits_for_end(submission)) {
+    if (submission.job && submission.told == 0) {
       text += fmt::format("the end of job {} is not told; ", submission.job->value);
     }
   }

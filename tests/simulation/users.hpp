@@ -63,7 +63,6 @@ class Users {
   void stream_on();
   bool wishes_are_over() const;
   bool may_be_forgotten(std::size_t index) const;
-  bool waits_for_end(const Submission& submission) const;
   void cancel_one(std::size_t index);
   void hold_job(JobId job, Duration length);
   void watch(std::size_t index);

@@ -8,9 +8,12 @@ namespace muster {
 HandoffEnds::HandoffEnds(const Parts& parts, std::size_t most, Host host)
     : parts_(parts), host_(std::move(host)), ended_(most) {}
 
-void HandoffEnds::recall(EndedHandoff ended) {
-  if (ended.conflict) parts_.numbers.note_conflict(ended.job.id);
-  ended_.add(std::move(ended));
+void HandoffEnds::recall(PastEnds past, std::vector<EndedHandoff> ended) {
+  ended_.recall(std::move(past));
+  for (EndedHandoff& each : ended) {
+    if (each.conflict) parts_.numbers.note_conflict(each.job.id);
+    ended_.add(std::move(each));
+  }
 }
 
 void HandoffEnds::cancel(const std::vector<JobId>& jobs,

@@ -43,8 +43,8 @@ class HandoffEnds {
   /// Remembers the newest `most` ends.
   HandoffEnds(const Parts& parts, std::size_t most, Host host);
 
-  /// The store has it; the oldest has to come first.
-  void recall(EndedHandoff ended);
+  /// As the store has them, the oldest first.
+  void recall(PastEnds past, std::vector<EndedHandoff> ended);
   const EndedJobs& ended() const { return ended_; }
 
   /// Ends what can never have left this site, and calls `then` with how each of the jobs stands

@@ -57,7 +57,8 @@ std::optional<CancelStanding> JobCancels::known_standing(JobId job) const {
     ended += part.tasks;
     whole = std::max(part.job.total_tasks, part.tasks);
   });
-  return ended >= whole ? std::optional(CancelStanding::over) : std::nullopt;
+  const bool long_ago = ended == 0 && parts_.ended.outcome_of(job).has_value();
+  return ended >= whole || long_ago ? std::optional(CancelStanding::over) : std::nullopt;
 }
 
 void JobCancels::begin(JobId id) {

@@ -95,10 +95,18 @@ void JobWatches::unwatch_here(const std::vector<JobId>& jobs) {
 void JobWatches::hear_of_ended(const std::vector<JobId>& jobs, PendingWatch* asking) {
   // Copied first: an end may begin a cancel, which adds to what has ended here.
   std::vector<EndedHandoff> ended;
+  std::vector<JobEnd> long_ago;
   for (const JobId job : jobs) {
-    parts_.ended.parts_of(job, [&](const EndedHandoff& part) { ended.push_back(part); });
+    const std::size_t before = ended.size();
+    parts_.ended.parts_of(job, [&](const EndedHandoff& part) {
+      if (!part.conflict) ended.push_back(part);
+    });
+    const auto outcome = parts_.ended.outcome_of(job);
+    // Without tasks: no more is known of it than that all of it is over, and how.
+    if (outcome && ended.size() == before) long_ago.push_back({job, *outcome});
   }
   for (const EndedHandoff& part : ended) part_ended_here(part, asking);
+  for (const JobEnd& end : long_ago) over(end, asking);
 }
 
 /// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked
@@ -156,7 +164,8 @@ void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
   Subscription& watched = found->second;
   // Masters repeat ends until they are no longer watched; a part is known by its first task.
   // Another site speaks of the whole job, of which a part may have the first task that it names.
-  const bool whole_end = end.whole > 0 && end.tasks >= end.whole;
+  // So does a master that has forgotten how many tasks there were.
+  const bool whole_end = end.tasks >= end.whole;
   if (!whole_end &&
       std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;

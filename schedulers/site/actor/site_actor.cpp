@@ -73,7 +73,7 @@ void SiteScheduler::recall(SiteMemory memory) {
   numbers_.recall(memory.next_job, memory.asks_numbers);
   intake_.recall(std::move(memory.tokens), std::move(memory.forwarded), std::move(memory.handoffs));
   letters_.recall(std::move(memory.letters));
-  for (EndedHandoff& ended : memory.ended) ends_.recall(std::move(ended));
+  ends_.recall(std::move(memory.past), std::move(memory.ended));
   for (const JobId job : memory.cancels) cancels_.recall(job);
 }
 

@@ -22,6 +22,10 @@ class OneJobHistory final : public History {
   std::optional<JobHistory> find(JobId id) const override {
     return known && known->job.id == id ? known : std::nullopt;
   }
+  Expected<std::optional<JobEnding>, StoreError> ending(JobId id) const override {
+    if (is_unreadable) return Failure<StoreError>{StoreError::unreadable, {}};
+    return kept && kept->job == id ? kept : History::ending(id);
+  }
   void newest(std::size_t, const Use&) const override {}
   bool contains(JobId id) const override { return known && known->job.id == id; }
   bool read_apart(std::function<void()> read) const override {
@@ -31,7 +35,9 @@ class OneJobHistory final : public History {
   }
 
   std::optional<JobHistory> known;
+  std::optional<JobEnding> kept;  ///< of one that is known no more
   bool is_full = false;
+  bool is_unreadable = false;
 };
 
 class CounterpartAnswersTest : public test::MasterTest {
@@ -136,6 +142,33 @@ TEST_F(CounterpartAnswersTest, TheHistoryTellsOfJobsThatAreOver) {
   EXPECT_THAT(over.failed, ElementsAre(IndexRange{12, 12}));
   history_.is_full = true;
   EXPECT_THAT(ask_for(7).over, IsEmpty()) << "too many wait to read it";
+}
+
+TEST_F(CounterpartAnswersTest, EndsOfTasksAreToldWhenTheHistoryHasDroppedTheirJob) {
+  run_array();
+  master_->cancel(JobId{1}, now());
+  commit();
+  master_->task_checkpointed({array_of(1, 3).tasks[1].id, 1, std::chrono::seconds{0}}, now());
+  commit();
+  ASSERT_EQ(master_->state().find(JobId{1}), nullptr);
+  EXPECT_THAT(ask_for(1).over.at(0).completed, IsEmpty()) << "nothing is kept";
+  history_.kept = JobEnding{.job = JobId{1},
+                            .outcome = JobOutcome::cancelled,
+                            .tasks = 3,
+                            .whole = 3,
+                            .broken = true,
+                            .completed = {{10, 10}},
+                            .failed = {{12, 12}}};
+  TasksOver over = ask_for(1).over.at(0);
+  EXPECT_TRUE(over.over);
+  EXPECT_EQ(over.tasks, 3U);
+  EXPECT_THAT(over.completed, ElementsAre(IndexRange{10, 10}));
+  EXPECT_THAT(over.failed, ElementsAre(IndexRange{12, 12}));
+  over = ask_for(1, 0, 1).over.at(0);
+  EXPECT_THAT(over.completed, IsEmpty()) << "from the second range on";
+  EXPECT_THAT(over.failed, ElementsAre(IndexRange{12, 12}));
+  history_.is_unreadable = true;
+  EXPECT_THAT(ask_for(1).over, IsEmpty()) << "the site asks again";
 }
 
 TEST_F(CounterpartAnswersTest, ListTheJobsOfTheSiteWhoseTasksWait) {

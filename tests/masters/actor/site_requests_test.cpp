@@ -28,6 +28,11 @@ class ReadLater final : public History {
     const auto found = jobs.find(id);
     return found == jobs.end() ? std::nullopt : std::optional(found->second);
   }
+  Expected<std::optional<JobEnding>, StoreError> ending(JobId id) const override {
+    if (is_unreadable) return Failure<StoreError>{StoreError::unreadable, {}};
+    const auto found = endings.find(id);
+    return found == endings.end() ? History::ending(id) : std::optional(found->second);
+  }
   void newest(std::size_t, const Use&) const override {}
   bool contains(JobId id) const override { return jobs.contains(id); }
   bool read_apart(std::function<void()> read) const override {
@@ -37,7 +42,9 @@ class ReadLater final : public History {
   }
 
   std::map<JobId, JobHistory> jobs;
+  std::map<JobId, JobEnding> endings;  ///< of those that are known no more
   bool is_full = false;
+  bool is_unreadable = false;
   mutable std::vector<std::function<void()>> waiting;
 };
 
@@ -153,6 +160,40 @@ TEST_F(SiteRequestsTest, HowAWholeJobEndedIsKnownWhenTheHistoryHasDroppedIt) {
   EXPECT_TRUE(ends[1].known);
   EXPECT_EQ(ends[1].outcome, JobOutcome::failed);
   EXPECT_FALSE(ends[2].known) << "neither completed nor failed";
+}
+
+TEST_F(SiteRequestsTest, HowAPartEndedIsToldWhenTheHistoryHasDroppedIt) {
+  Job part = JobBuilder(3).build();
+  part.total_tasks = 5;
+  master_->submit(part, now());
+  master_->cancel(JobId{3}, now());
+  commit();
+  history_.endings[JobId{3}] = {.job = JobId{3},
+                                .outcome = JobOutcome::cancelled,
+                                .first = 4,
+                                .tasks = 1,
+                                .whole = 5,
+                                .broken = true};
+  sites_->watch(listener_, {JobId{3}}, ends_.answer());
+  read_all();
+  const Ends& ends = ends_.values.at(0);
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_TRUE(ends[0].known);
+  EXPECT_TRUE(ends[0].broken);
+  EXPECT_EQ(ends[0].outcome, JobOutcome::cancelled);
+  EXPECT_EQ(ends[0].first, 4U);
+  EXPECT_EQ(ends[0].tasks, 1U) << "it is not taken for the whole job";
+  EXPECT_EQ(ends[0].whole, 5U);
+}
+
+TEST_F(SiteRequestsTest, AnEndThatCannotBeReadNowIsNotTakenForAForgottenOne) {
+  complete(1);
+  history_.is_unreadable = true;
+  sites_->watch(listener_, {JobId{1}}, ends_.answer());
+  read_all();
+  EXPECT_THAT(ends_.values, IsEmpty());
+  ASSERT_EQ(ends_.errors.size(), 1U);
+  EXPECT_EQ(ends_.errors[0], caf::make_error(ActorError::store_failed));
 }
 
 TEST_F(SiteRequestsTest, ACancelSaysHowTheJobStands) {

@@ -67,6 +67,26 @@ TEST(EndedJobs, TheOldestPartGoesAloneWhenThereAreTooMany) {
   EXPECT_TRUE(jobs.contains(JobId{1}));
 }
 
+TEST(EndedJobs, HowTheyEndedIsKnownForGood) {
+  EndedJobs jobs(1);
+  PastEnds past;
+  past[JobOutcome::expired].add(9);
+  jobs.recall(past);
+  EndedHandoff skipped = ended(4, "");
+  skipped.outcome = JobOutcome::skipped;
+  EndedHandoff part = ended(5, "");
+  part.job.total_tasks = 9;
+  EndedHandoff conflict = ended(6, "");
+  conflict.conflict = true;
+  for (const EndedHandoff& each : {skipped, part, conflict, ended(7, "")}) jobs.add(each);
+  EXPECT_FALSE(jobs.contains(JobId{4}));
+  EXPECT_EQ(jobs.outcome_of(JobId{4}), JobOutcome::skipped);
+  EXPECT_EQ(jobs.outcome_of(JobId{9}), JobOutcome::expired);
+  EXPECT_EQ(jobs.outcome_of(JobId{5}), JobOutcome::refused) << "the rest of it is given up";
+  EXPECT_EQ(jobs.outcome_of(JobId{6}), std::nullopt) << "its number is another job's";
+  EXPECT_EQ(jobs.outcome_of(JobId{8}), std::nullopt);
+}
+
 TEST(EndedJobs, AreShownFromTheHighestNumberDown) {
   EndedJobs jobs(9);
   for (const std::uint64_t id : {3, 9, 1, 7}) jobs.add(ended(id, ""));

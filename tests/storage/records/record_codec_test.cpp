@@ -253,6 +253,17 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   ASSERT_TRUE(handoff_again);
   EXPECT_EQ(handoff_again->job, handoff.job);
   EXPECT_EQ(handoff_again->to, handoff.to);
+  const JobEnding ending{.job = JobId{9},
+                         .user = "ann",
+                         .outcome = JobOutcome::failed,
+                         .over_at = Instant{std::chrono::seconds{3}},
+                         .first = 4,
+                         .tasks = 2,
+                         .whole = 7,
+                         .broken = true,
+                         .completed = {{1, 3}, {5, 5}},
+                         .failed = {{4, 10, 2}}};
+  EXPECT_EQ(decode_ending(encode_ending(ending)).value(), ending);
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
   EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}}))->user);
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann"}))->user, "ann");

@@ -157,6 +157,63 @@ TEST(RocksSiteStore, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_fi
   EXPECT_EQ(memory.cancels, std::vector<JobId>{JobId{3}});
 }
 
+TEST(RocksSiteStore, knows_how_every_job_ended_however_many_have_since) {
+  const TempStore folder;
+  const auto end = [](SiteStore& records, std::uint64_t job, JobOutcome outcome,
+                      bool conflict = false) {
+    SiteNews news;
+    news.ended.push_back({handoff(job).job, {false, 1}, 1, outcome, "", {}, conflict});
+    std::promise<std::string> told;
+    records.persist(std::move(news), [&](const std::string& why) { told.set_value(why); });
+    EXPECT_EQ(told.get_future().get(), "");
+  };
+  {
+    const auto store = folder.open();
+    RocksSiteStoreOptions options;
+    options.max_ended = 1;
+    const auto records = opened<RocksSiteStore>(*store, options);
+    end(*records, 7, JobOutcome::skipped);
+    end(*records, 5'000, JobOutcome::cancelled);
+    end(*records, 8, JobOutcome::skipped, true);
+    end(*records, 9, JobOutcome::skipped);
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<RocksSiteStore>(*store)->recall();
+  EXPECT_EQ(memory.ended.size(), 1u);
+  ASSERT_EQ(memory.past.size(), 2u);
+  const NumberSet& skipped = memory.past.at(JobOutcome::skipped);
+  EXPECT_TRUE(skipped.contains(7) && skipped.contains(9));
+  EXPECT_FALSE(skipped.contains(8)) << "its number is another job's";
+  EXPECT_TRUE(memory.past.at(JobOutcome::cancelled).contains(5'000));
+  EXPECT_TRUE(check_store(*store).problems.empty());
+}
+
+TEST(RocksSiteStore, goes_on_knowing_how_the_jobs_of_an_old_store_ended) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    StoreBatch batch;
+    EndedHandoff old{handoff(7).job, {false, 1}, 1, JobOutcome::skipped, "", {}};
+    batch.put(Family::ended, key_of(0), encode_ended(old));
+    ASSERT_FALSE(store->write(batch, Durability::process));
+  }
+  RocksSiteStoreOptions options;
+  options.max_ended = 1;
+  {
+    const auto store = folder.open();
+    const auto records = opened<RocksSiteStore>(*store, options);
+    SiteNews news;
+    news.ended.push_back({handoff(8).job, {false, 1}, 1, JobOutcome::cancelled, "", {}});
+    std::promise<std::string> told;
+    records->persist(std::move(news), [&](const std::string& why) { told.set_value(why); });
+    EXPECT_EQ(told.get_future().get(), "");
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<RocksSiteStore>(*store, options)->recall();
+  ASSERT_EQ(memory.ended.size(), 1u);
+  EXPECT_TRUE(memory.past.at(JobOutcome::skipped).contains(7));
+}
+
 TEST(RocksSiteStore, the_oldest_tokens_go_first) {
   const TempStore folder;
   RocksSiteStoreOptions options;

@@ -104,6 +104,82 @@ TEST_F(AgedHistory, keeps_what_is_old_after_a_long_downtime_until_it_is_opened_a
   EXPECT_THAT(kept(), ElementsAre(4, 3, 2));
 }
 
+/// A history of one job, beside which it is kept how jobs ended.
+class ShortHistory : public ::testing::Test {
+ protected:
+  void SetUp() override { open(); }
+  void open() {
+    history_.reset();
+    journal_.reset();
+    store_.reset();
+    store_ = folder_.open();
+    journal_ = std::make_unique<StoreJournal>(*store_, catalog_, RecoveredMaster{});
+    StoreHistoryOptions options;
+    options.max_jobs = 1;
+    history_ = opened<StoreHistory>(*store_, *journal_, catalog_, options);
+  }
+  void end(std::uint64_t job, JobOutcome outcome, std::uint32_t total_tasks = 0) {
+    JobHistory made = over(job);
+    made.outcome = outcome;
+    made.job.total_tasks = total_tasks;
+    history_->add(std::move(made));
+  }
+  /// The outcome that is known of each of the jobs up to that one, by its first letter.
+  std::string endings_up_to(std::uint64_t last) const {
+    std::string text;
+    for (std::uint64_t job = 1; job <= last; ++job) {
+      const auto ending = history_->ending(JobId{job}).value();
+      text += ending ? name_of(ending->outcome).substr(0, 1) : "-";
+    }
+    return text;
+  }
+
+  const TempStore folder_;
+  const Catalog catalog_ = test::table3_catalog();
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreJournal> journal_;
+  std::unique_ptr<StoreHistory> history_;
+};
+
+TEST_F(ShortHistory, KeepsHowJobsEndedThatItHasDropped) {
+  end(1, JobOutcome::expired);
+  end(2, JobOutcome::refused);
+  end(3, JobOutcome::cancelled);
+  end(4, JobOutcome::completed);
+  EXPECT_THAT(kept_in(*history_), ElementsAre(4));
+  EXPECT_EQ(endings_up_to(4), "ercc");
+  open();
+  EXPECT_EQ(endings_up_to(4), "ercc");
+}
+
+TEST_F(ShortHistory, NeedsNothingOfWholeJobsThatTheOutcomeSaysAllOf) {
+  end(1, JobOutcome::completed);
+  end(2, JobOutcome::completed, 5);
+  end(3, JobOutcome::failed);
+  end(4, JobOutcome::cancelled);
+  EXPECT_EQ(endings_up_to(4), "-c-c") << "of a part the site counts the tasks";
+}
+
+TEST_F(ShortHistory, AJobThatIsNotOverAfterAllHasNoEnding) {
+  end(1, JobOutcome::cancelled);
+  end(2, JobOutcome::completed);
+  history_->drop(JobId{1});
+  EXPECT_EQ(endings_up_to(1), "-");
+  open();
+  EXPECT_EQ(endings_up_to(1), "-");
+}
+
+TEST_F(ShortHistory, AJobThatEndsAgainHasTheNewEnding) {
+  end(1, JobOutcome::cancelled);
+  end(2, JobOutcome::refused);
+  end(1, JobOutcome::completed);
+  end(2, JobOutcome::expired);
+  end(3, JobOutcome::completed);
+  EXPECT_EQ(endings_up_to(2), "-e");
+  open();
+  EXPECT_EQ(endings_up_to(2), "-e");
+}
+
 TEST(StoreHistoryOfEarlierFormat, comes_up_without_a_job_that_cannot_be_read) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();

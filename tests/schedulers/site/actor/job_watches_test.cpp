@@ -107,6 +107,24 @@ TEST_F(JobWatchesTest, AnswersWithWhatIsOverAlready) {
   EXPECT_EQ(monitored, 2);
 }
 
+TEST_F(JobWatchesTest, SaysHowAJobEndedThatEndedHereLongAgo) {
+  PastEnds past;
+  past[JobOutcome::skipped].add(1);
+  ended.recall(past);
+  watch(ann, {JobId{1}});
+  masters_answer();
+  EXPECT_THAT(told, ElementsAre("answer: 1 skipped"));
+  EXPECT_THAT(over, ElementsAre(1));
+}
+
+TEST_F(JobWatchesTest, APartWhoseTasksAreForgottenEndsTheJobWhicheverIsHeardFirst) {
+  watch(ann, {JobId{1}});
+  masters_answer();
+  watches.hear(part(0, 2));
+  watches.hear({JobId{1}, JobOutcome::failed});
+  EXPECT_THAT(told, ElementsAre("answer:", "ann: 1 failed"));
+}
+
 TEST_F(JobWatchesTest, SaysTheWorstOutcomeOfAllParts) {
   watch(ann, {JobId{1}});
   masters_answer();
