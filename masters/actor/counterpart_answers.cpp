@@ -166,9 +166,8 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
     for (const CounterpartsAsked& each : past) report.over.push_back(over_of(each, {}));
     return answer(std::move(report));
   }
-  parts_.reads.answer_if_read<CounterpartReport>(
-      [history, report = std::move(report),
-       past = std::move(past)]() mutable -> std::optional<CounterpartReport> {
+  parts_.reads.answer<CounterpartReport>(
+      [history, report = std::move(report), past = std::move(past)]() mutable {
         ByteCut cut(kReportBytes / 2);
         std::size_t looks = 0;
         JobId last;
@@ -178,7 +177,8 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
           TasksOver over;
           if (!is_enough) {
             const auto known = history->ending(each.job);
-            if (!known) return std::nullopt;
+            // It is asked for again.
+            if (!known) continue;
             looks += known.value() ? known.value()->tasks + std::size_t{1} : 1;
             over = over_of(each, known.value());
           }
@@ -189,7 +189,7 @@ void CounterpartAnswers::put_past(CounterpartReport report, std::vector<Counterp
           report.over.push_back(std::move(over));
           last = each.job;
         }
-        return std::move(report);
+        return report;
       },
       answer);
 }

@@ -185,12 +185,15 @@ void SiteRequests::tell_ends(std::vector<JobId> over,
   reads_.answer_if_read<Ends>(
       [history, forgotten = std::move(forgotten),
        ends = std::move(ends)]() mutable -> std::optional<Ends> {
+        bool reads = false;
         for (const JobEnd& each : forgotten) {
           const auto known = history->ending(each.job);
-          // The site asks again: it is not to take the job for one of which no more is known.
-          if (!known) return std::nullopt;
-          ends.push_back(known.value() ? end_of(*known.value()) : each);
+          reads |= known.has_value();
+          ends.push_back(known && known.value() ? end_of(*known.value()) : each);
         }
+        // The site asks again where nothing can be read now. A single record that cannot be read is
+        // damaged, and holds up no others.
+        if (!reads) return std::nullopt;
         return std::move(ends);
       },
       answer);

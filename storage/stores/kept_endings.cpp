@@ -22,10 +22,11 @@ StoreTrouble KeptEndings::load(const Store& store,
                                const std::function<void(JobId, const std::string&)>& note) {
   return store.scan(Family::ending, {}, [&](std::string_view key, std::string_view value) {
     const auto ending = decode_ending(value);
-    if (ending) {
+    const JobId job{number_of(key).value_or(0)};
+    if (ending && ending->job == job) {
       enter(ending.value());
     } else {
-      note(JobId{number_of(key).value_or(0)}, ending.error().message);
+      note(job, ending ? "of another job" : ending.error().message);
     }
     return true;
   });
@@ -44,19 +45,33 @@ void KeptEndings::change_bytes(std::map<std::string, OfUser>::iterator of, std::
 
 KeptEndings::Change KeptEndings::add(const JobHistory& job, Instant now) {
   Change change;
-  change.unwritten_ = unwritten_;
   if (!is_known_by_outcome(job)) {
+    change.job_ = job.job.id;
     change.ending_ = std::make_shared<const JobEnding>(ending_of(job));
     enter(*change.ending_);
-    const std::lock_guard lock(unwritten_->mutex);
-    unwritten_->by_job[job.job.id] = change.ending_;
+    note_unwritten(change);
   } else if (contains(job.job.id)) {
-    drop(job.job.id);
-    change.dropped_.push_back(job.job.id);
+    change = drop(job.job.id);
   }
+  change.unwritten_ = unwritten_;
   const std::vector<JobId> old = drop_old(now);
   change.dropped_.insert(change.dropped_.end(), old.begin(), old.end());
   return change;
+}
+
+KeptEndings::Change KeptEndings::drop(JobId job) {
+  leave(job);
+  Change change;
+  change.job_ = job;
+  change.dropped_ = {job};
+  change.unwritten_ = unwritten_;
+  note_unwritten(change);
+  return change;
+}
+
+void KeptEndings::note_unwritten(const Change& change) const {
+  const std::lock_guard lock(unwritten_->mutex);
+  unwritten_->by_job[change.job_] = change.ending_;
 }
 
 void KeptEndings::Change::put_in(StoreBatch& batch) const {
@@ -67,9 +82,9 @@ void KeptEndings::Change::put_in(StoreBatch& batch) const {
 }
 
 void KeptEndings::Change::written() const {
-  if (!ending_) return;
+  if (!job_.valid()) return;
   const std::lock_guard lock(unwritten_->mutex);
-  const auto found = unwritten_->by_job.find(ending_->job);
+  const auto found = unwritten_->by_job.find(job_);
   // Of a job that has ended once more since it is another one.
   if (found != unwritten_->by_job.end() && found->second == ending_)
     unwritten_->by_job.erase(found);
@@ -83,12 +98,6 @@ void KeptEndings::enter(const JobEnding& ending) {
   by_age_.emplace(ending.over_at, ending.job);
   kept_.emplace(ending.job, Kept{of, ending.over_at, bytes});
   change_bytes(of, of->second.bytes + bytes);
-}
-
-void KeptEndings::drop(JobId job) {
-  leave(job);
-  const std::lock_guard lock(unwritten_->mutex);
-  unwritten_->by_job.erase(job);
 }
 
 void KeptEndings::leave(JobId job) {
@@ -112,7 +121,7 @@ std::vector<JobId> KeptEndings::drop_old(Instant now) {
     } else {
       break;
     }
-    drop(old.back());
+    leave(old.back());
   }
   return old;
 }
@@ -122,14 +131,16 @@ Expected<std::optional<JobEnding>, StoreError> KeptEndings::find(const Store& st
   {
     const std::lock_guard lock(unwritten_->mutex);
     const auto unwritten = unwritten_->by_job.find(job);
-    if (unwritten != unwritten_->by_job.end()) return std::optional(*unwritten->second);
+    if (unwritten != unwritten_->by_job.end()) {
+      return unwritten->second ? std::optional(*unwritten->second) : std::nullopt;
+    }
   }
   const auto bytes = store.get(Family::ending, muster::key_of(job.value));
   if (!bytes) return bytes.error();
   if (!bytes.value()) return std::optional<JobEnding>{};
   auto ending = decode_ending(*bytes.value());
   // As one that was left out when the store was opened.
-  if (!ending) return std::optional<JobEnding>{};
+  if (!ending || ending->job != job) return std::optional<JobEnding>{};
   return std::optional(std::move(ending).value());
 }
 

@@ -27,7 +27,7 @@ class KeptEndings {
     std::size_t most_bytes = 0;  ///< of all endings; a single one may be larger
     Duration max_age{};          ///< since they were over; 0: any
   };
-  /// Endings that are found before they are written.
+  /// Endings that are known and not written yet; null for one that is to leave the store.
   struct Unwritten {
     std::mutex mutex;
     std::map<JobId, std::shared_ptr<const JobEnding>> by_job;
@@ -41,6 +41,7 @@ class KeptEndings {
 
    private:
     friend class KeptEndings;
+    JobId job_;
     std::shared_ptr<const JobEnding> ending_{};  ///< null: it is not kept
     std::vector<JobId> dropped_{};
     std::shared_ptr<Unwritten> unwritten_{};
@@ -53,14 +54,15 @@ class KeptEndings {
   /// Keeps the ending of the job, if its outcome does not say it all, and not one that a crash has
   /// left of it. Drops what is beyond the bounds then, at most a thousand. O(tasks of the job).
   Change add(const JobHistory& job, Instant now);
-  /// The caller takes it out of the store. O(log of all).
-  void drop(JobId job);
+  /// The job has no ending after all. O(log of all).
+  Change drop(JobId job);
   /// May be called from any thread. Nothing: it is not kept.
   Expected<std::optional<JobEnding>, StoreError> find(const Store& store, JobId job) const;
 
  private:
   void enter(const JobEnding& ending);
   void leave(JobId job);
+  void note_unwritten(const Change& change) const;
   std::vector<JobId> drop_old(Instant now);
 
   using ByAge = std::set<std::pair<Instant, JobId>>;

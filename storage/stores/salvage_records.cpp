@@ -227,7 +227,7 @@ StoreTrouble Salvager::copy(Family family, Store& made) {
     if (family == Family::ending) {
       // Of jobs that the history has dropped, too.
       const JobEnding ending = decode_ending(value).value();
-      over_.emplace(ending.job, ending.outcome);
+      if (number_of(key) == ending.job.value) over_.emplace(ending.job, ending.outcome);
     }
     batch.put(family, key, std::string(value));
     ++report_.kept[static_cast<std::size_t>(family)];

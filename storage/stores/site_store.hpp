@@ -51,8 +51,9 @@ struct EndedHandoff {
   bool conflict = false;  ///< its number was another job's: of that one it says nothing
 };
 
-/// Jobs that ended at a site, or parts of which did, however long ago, by how. Of a part the rest
-/// is given up, so that its end is the job's. Not those whose number was another job's.
+/// Jobs that ended at a site, or parts of which did, however long ago, by how. The rest of a job is
+/// given up with a part, whose end counts as the job's where no more is known. Not those whose
+/// number was another job's.
 using PastEnds = std::map<JobOutcome, NumberSet>;
 
 /// A job that waits at the site has changed: its record in place of the one before.

@@ -179,12 +179,13 @@ void StoreHistory::add(JobHistory job) {
 
 void StoreHistory::drop(JobId job) {
   std::optional<std::uint64_t> place;
+  KeptEndings::Change ending;
   {
     const std::lock_guard lock(shared_->mutex);
     const auto known = places_.find(job);
     // A short history may have dropped the job, of which it keeps the ending.
     if (known == places_.end() && !endings_.contains(job)) return;
-    endings_.drop(job);
+    ending = endings_.drop(job);
     if (known != places_.end()) {
       place = known->second;
       const HistoryEntry& entry = entries_.at(*place);
@@ -196,12 +197,12 @@ void StoreHistory::drop(JobId job) {
     }
   }
   journal_.change(
-      [job, place](StoreBatch& batch) {
+      [job, place, ending](StoreBatch& batch) {
         if (place) batch.erase(Family::history, key_of(*place));
         batch.erase(Family::place, key_of(job.value));
-        batch.erase(Family::ending, key_of(job.value));
+        ending.put_in(batch);
       },
-      [] {});
+      [ending] { ending.written(); });
 }
 
 /// Puts the entry behind all others. After a crash a master may add a job again that it had added

@@ -41,9 +41,8 @@ CancelVerdict HandoffEnds::cancel(JobId job, Endings& ended) {
   if (parts_.numbers.has_given(job) || host_.was_forwarded(job)) {
     verdict.standing = CancelStanding::passed_on;
   }
-  ended_.parts_of(job, [&](const EndedHandoff& part) {
-    if (!part.conflict) verdict.standing = CancelStanding::over;
-  });
+  // However long ago that was. Parts that are still on their way are looked for below.
+  if (ended_.outcome_of(job)) verdict.standing = CancelStanding::over;
   for (const HandoffTarget& to : parts_.peers.all()) {
     const PendingHandoff* found = parts_.handoffs.find(to, job);
     if (found == nullptr) continue;

@@ -179,7 +179,9 @@ void JobWatches::over(const JobEnd& end, PendingWatch* asking) {
     if (end.broken && !parts_.numbers.is_conflict(end.job)) host_.cancel(end.job);
     return;
   }
-  const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole, false, end.known};
+  // One failed part is enough, whatever became of those that are forgotten.
+  const bool known = end.known || watched.outcome == JobOutcome::failed;
+  const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole, false, known};
   // Those that have told of their part have dropped the subscription themselves.
   if (watched.parts.size() < parts_.peers.masters().size()) unwatch({end.job});
   subscriptions_.erase(found);

@@ -168,7 +168,7 @@ TEST_F(CounterpartAnswersTest, EndsOfTasksAreToldWhenTheHistoryHasDroppedTheirJo
   EXPECT_THAT(over.completed, IsEmpty()) << "from the second range on";
   EXPECT_THAT(over.failed, ElementsAre(IndexRange{12, 12}));
   history_.is_unreadable = true;
-  EXPECT_THAT(ask_for(1).over, IsEmpty()) << "the site asks again";
+  EXPECT_THAT(ask_for(1).over, IsEmpty()) << "the site asks for it again";
 }
 
 TEST_F(CounterpartAnswersTest, ListTheJobsOfTheSiteWhoseTasksWait) {
