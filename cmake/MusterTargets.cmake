@@ -124,5 +124,5 @@ function(muster_test name)
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   include(GoogleTest)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 600)
 endfunction()
