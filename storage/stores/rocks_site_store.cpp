@@ -123,9 +123,7 @@ StoreTrouble RocksSiteStore::load_tokens() {
       bad = bad_record(store_, Family::token, place ? token.error().message : "a key of no place");
       return false;
     }
-    if (is_forwarded(token.value()) && !forwarded_.contains(token->job.value)) {
-      old_forwarded_.push_back(token->job);
-    }
+    if (is_forwarded(token.value())) forwarded_.recall_old(token->job.value);
     // Places are a window [first, next): the oldest are dropped from its start.
     if (memory_.tokens.empty()) places_.first_token = *place;
     places_.next_token = *place + 1;
@@ -137,10 +135,9 @@ StoreTrouble RocksSiteStore::load_tokens() {
 }
 
 StoreTrouble RocksSiteStore::load_forwarded() {
-  auto bad = each_record(store_, Family::forwarded, decode_numbers, [&](NumberSet&& numbers) {
-    for (const auto& [block, bits] : numbers.blocks()) forwarded_.set_block(block, bits);
-  });
-  memory_.forwarded = forwarded_;
+  auto bad = each_record(store_, Family::forwarded, decode_numbers,
+                         [&](NumberSet&& numbers) { forwarded_.recall(numbers); });
+  memory_.forwarded = forwarded_.numbers();
   return bad;
 }
 
@@ -265,18 +262,13 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   // batch_of() moves the places on; a failed write takes them back, so that its places are used
   // again.
   const Places before = places_;
-  const NumberSet blocks = blocks_with(group);
   StoreBatch batch = batch_of(group);
-  for (const auto& [block, bits] : blocks.blocks()) {
-    batch.put(Family::forwarded, muster::key_of(block), encode_numbers(blocks, block));
-  }
   const bool promises = std::any_of(group.begin(), group.end(),
                                     [](const Entry& entry) { return bool(entry.durable); });
   const auto trouble = store_.write(batch, promises ? Durability::machine : Durability::process);
   if (!trouble) {
-    for (const auto& [block, bits] : blocks.blocks()) forwarded_.set_block(block, bits);
+    forwarded_.written();
     past_.written();
-    old_forwarded_.clear();
     classifier_.clear();
     return {};
   }
@@ -303,9 +295,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   // The tokens of the failed group, which batch_of() has numbered from `before` on.
   undo_.erase_range(Family::token, muster::key_of(before.next_token),
                     muster::key_of(places_.next_token));
-  for (const auto& [block, bits] : blocks.blocks()) {
-    undo_.put(Family::forwarded, muster::key_of(block), encode_numbers(forwarded_, block));
-  }
+  forwarded_.put_back(undo_);
   past_.put_back(undo_);
   places_ = before;
   return trouble->message;
@@ -337,6 +327,7 @@ StoreBatch RocksSiteStore::batch_of(const std::vector<Entry>& group) {
     put_news(entry.news, batch);
     erase_what_is_done(entry, batch);
   }
+  forwarded_.put_in(batch);
   past_.put_in(batch);
   if (!classifier_.empty()) batch.put(Family::meta, kClassifier, classifier_);
   for (; places_.next_token - places_.first_token > options_.max_tokens; ++places_.first_token) {
@@ -350,23 +341,6 @@ StoreBatch RocksSiteStore::batch_of(const std::vector<Entry>& group) {
     batch.reaches({0, places_.next_job});
   }
   return batch;
-}
-
-/// The blocks of numbers that the group changes, as they are after it.
-NumberSet RocksSiteStore::blocks_with(const std::vector<Entry>& group) const {
-  NumberSet blocks;
-  const auto add = [&](JobId job) {
-    const std::uint64_t block = job.value / NumberSet::kBlock;
-    if (!blocks.blocks().contains(block)) blocks.set_block(block, forwarded_.block(block));
-    blocks.add(job.value);
-  };
-  for (const JobId job : old_forwarded_) add(job);
-  for (const Entry& entry : group) {
-    for (const KnownToken& token : entry.news.tokens) {
-      if (token.forwarded) add(token.job);
-    }
-  }
-  return blocks;
 }
 
 /// Hand-offs that others have are forgotten as soon as something can be written again.
@@ -392,7 +366,10 @@ void RocksSiteStore::put_news(const SiteNews& news, StoreBatch& batch) {
     batch.put(Family::handoff, key_of(job.id, to), encode_handoff(each.handoff));
   }
   for (const KnownToken& token : news.tokens) {
-    if (token.forwarded) continue;
+    if (token.forwarded) {
+      forwarded_.add(token.job.value);
+      continue;
+    }
     batch.put(Family::token, muster::key_of(places_.next_token++), encode_token(token));
   }
   for (const EndedHandoff& ended : news.ended) {

@@ -13,6 +13,7 @@
 
 #include "storage/stores/site_store.hpp"
 #include "storage/stores/store.hpp"
+#include "storage/stores/stored_numbers.hpp"
 #include "storage/stores/stored_past_ends.hpp"
 
 namespace muster {
@@ -71,7 +72,6 @@ class RocksSiteStore final : public SiteStore {
   void refuse_new_jobs(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
   StoreBatch batch_of(const std::vector<Entry>& group);
-  NumberSet blocks_with(const std::vector<Entry>& group) const;
   void undo_what_is_done(const std::vector<Entry>& group);
   static void erase_what_is_done(const Entry& entry, StoreBatch& batch);
   void put_news(const SiteNews& news, StoreBatch& batch);
@@ -94,10 +94,9 @@ class RocksSiteStore final : public SiteStore {
     std::uint64_t next_job = 0;
   };
   Places places_;
-  StoreBatch undo_;      ///< removals that have to be written before anything else
-  NumberSet forwarded_;  ///< as the store has it
+  StoreBatch undo_;  ///< removals that have to be written before anything else
+  StoredNumbers forwarded_{Family::forwarded};
   StoredPastEnds past_;
-  std::vector<JobId> old_forwarded_;  ///< that stand among the tokens only, as they did formerly
   std::string classifier_;  ///< the newest one that is not written yet; empty: no such classifier
 
   std::thread writer_;

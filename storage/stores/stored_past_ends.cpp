@@ -1,26 +1,17 @@
 #include "storage/stores/stored_past_ends.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "storage/records/record_codec.hpp"
 
 namespace muster {
-namespace {
 
-std::string past_key(JobOutcome outcome, std::uint64_t block) {
-  return muster::key_of(block) + std::string(name_of(outcome));
+StoredNumbers& StoredPastEnds::of(JobOutcome outcome) {
+  return by_outcome_.try_emplace(outcome, Family::past, std::string(name_of(outcome)))
+      .first->second;
 }
-
-/// Calls `use` for each outcome and block of the sets.
-template <class Use>
-void each_block(const PastEnds& past, Use use) {
-  for (const auto& [outcome, numbers] : past) {
-    for (const auto& [block, bits] : numbers.blocks()) use(outcome, block, bits);
-  }
-}
-
-}  // namespace
 
 StoreTrouble StoredPastEnds::load(const Store& store) {
   StoreTrouble bad;
@@ -32,64 +23,37 @@ StoreTrouble StoredPastEnds::load(const Store& store) {
     }
     const auto outcome = named<JobOutcome>(key.substr(std::min(key.size(), sizeof(std::uint64_t))));
     // Else it is one of a later version.
-    if (outcome) {
-      for (const auto& [block, bits] : numbers->blocks()) ends_[*outcome].set_block(block, bits);
-    }
+    if (outcome) of(*outcome).recall(numbers.value());
     return true;
   };
   if (auto trouble = store.scan(Family::past, {}, use)) return trouble;
   return bad;
 }
 
+PastEnds StoredPastEnds::ends() const {
+  PastEnds ends;
+  for (const auto& [outcome, numbers] : by_outcome_) ends.emplace(outcome, numbers.numbers());
+  return ends;
+}
+
 void StoredPastEnds::recall(const EndedHandoff& ended) {
-  const auto known = ends_.find(ended.outcome);
-  const bool has = known != ends_.end() && known->second.contains(ended.job.id.value);
-  if (!ended.conflict && !has) old_.emplace_back(ended.outcome, ended.job.id);
-}
-
-/// No bits are set of one that the store lacks.
-NumberSet::Bits StoredPastEnds::block_of(JobOutcome outcome, std::uint64_t block) const {
-  const auto known = ends_.find(outcome);
-  return known == ends_.end() ? NumberSet::Bits{} : known->second.block(block);
-}
-
-void StoredPastEnds::put(JobOutcome outcome, JobId job) {
-  NumberSet& numbers = group_[outcome];
-  const std::uint64_t block = job.value / NumberSet::kBlock;
-  if (!numbers.blocks().contains(block)) numbers.set_block(block, block_of(outcome, block));
-  numbers.add(job.value);
+  if (!ended.conflict) of(ended.outcome).recall_old(ended.job.id.value);
 }
 
 void StoredPastEnds::add(const EndedHandoff& ended) {
-  if (ended.conflict) return;
-  if (group_.empty()) {
-    for (const auto& [outcome, job] : old_) put(outcome, job);
-  }
-  put(ended.outcome, ended.job.id);
+  if (!ended.conflict) of(ended.outcome).add(ended.job.id.value);
 }
 
 void StoredPastEnds::put_in(StoreBatch& batch) const {
-  each_block(group_, [&](JobOutcome outcome, std::uint64_t block, const NumberSet::Bits&) {
-    batch.put(Family::past, past_key(outcome, block), encode_numbers(group_.at(outcome), block));
-  });
+  for (const auto& [outcome, numbers] : by_outcome_) numbers.put_in(batch);
 }
 
 void StoredPastEnds::written() {
-  if (group_.empty()) return;
-  each_block(group_, [&](JobOutcome outcome, std::uint64_t block, const NumberSet::Bits& bits) {
-    ends_[outcome].set_block(block, bits);
-  });
-  group_.clear();
-  old_.clear();
+  for (auto& [outcome, numbers] : by_outcome_) numbers.written();
 }
 
 void StoredPastEnds::put_back(StoreBatch& undo) {
-  each_block(group_, [&](JobOutcome outcome, std::uint64_t block, const NumberSet::Bits&) {
-    NumberSet before;
-    before.set_block(block, block_of(outcome, block));
-    undo.put(Family::past, past_key(outcome, block), encode_numbers(before, block));
-  });
-  group_.clear();
+  for (auto& [outcome, numbers] : by_outcome_) numbers.put_back(undo);
 }
 
 }  // namespace muster
