@@ -43,15 +43,20 @@ void KeptEndings::change_bytes(std::map<std::string, OfUser>::iterator of, std::
   }
 }
 
-KeptEndings::Change KeptEndings::add(const JobHistory& job, Instant now) {
+std::shared_ptr<const JobEnding> KeptEndings::to_keep(const JobHistory& job) {
+  return is_known_by_outcome(job) ? nullptr : std::make_shared<const JobEnding>(ending_of(job));
+}
+
+KeptEndings::Change KeptEndings::add(JobId job, std::shared_ptr<const JobEnding> ending,
+                                     Instant now) {
   Change change;
-  if (!is_known_by_outcome(job)) {
-    change.job_ = job.job.id;
-    change.ending_ = std::make_shared<const JobEnding>(ending_of(job));
-    enter(*change.ending_);
+  if (ending) {
+    enter(*ending);
+    change.job_ = job;
+    change.ending_ = std::move(ending);
     note_unwritten(change);
-  } else if (contains(job.job.id)) {
-    change = drop(job.job.id);
+  } else if (contains(job)) {
+    change = drop(job);
   }
   change.unwritten_ = unwritten_;
   const std::vector<JobId> old = drop_old(now);
@@ -76,8 +81,7 @@ void KeptEndings::note_unwritten(const Change& change) const {
 
 void KeptEndings::Change::put_in(StoreBatch& batch) const {
   // Before what is dropped, which it may be itself.
-  if (ending_)
-    batch.put(Family::ending, muster::key_of(ending_->job.value), encode_ending(*ending_));
+  if (ending_) batch.put(Family::ending, muster::key_of(job_.value), encode_ending(*ending_));
   for (const JobId old : dropped_) batch.erase(Family::ending, muster::key_of(old.value));
 }
 
@@ -86,8 +90,8 @@ void KeptEndings::Change::written() const {
   const std::lock_guard lock(unwritten_->mutex);
   const auto found = unwritten_->by_job.find(job_);
   // Of a job that has ended once more since it is another one.
-  if (found != unwritten_->by_job.end() && found->second == ending_)
-    unwritten_->by_job.erase(found);
+  if (found == unwritten_->by_job.end() || found->second != ending_) return;
+  unwritten_->by_job.erase(found);
 }
 
 void KeptEndings::enter(const JobEnding& ending) {

@@ -51,9 +51,11 @@ class KeptEndings {
   /// Endings that cannot be read are left out, and `note` is told of each.
   StoreTrouble load(const Store& store, const std::function<void(JobId, const std::string&)>& note);
   bool contains(JobId job) const { return kept_.contains(job); }
-  /// Keeps the ending of the job, if its outcome does not say it all, and not one that a crash has
-  /// left of it. Drops what is beyond the bounds then, at most a thousand. O(tasks of the job).
-  Change add(const JobHistory& job, Instant now);
+  /// That of the job; null where its outcome says it all. O(tasks).
+  static std::shared_ptr<const JobEnding> to_keep(const JobHistory& job);
+  /// Keeps that ending of the job, and not one that a crash has left of it. Drops what is beyond
+  /// the bounds then, at most a thousand. O(log of all) for each.
+  Change add(JobId job, std::shared_ptr<const JobEnding> ending, Instant now);
   /// The job has no ending after all. O(log of all).
   Change drop(JobId job);
   /// May be called from any thread. Nothing: it is not kept.

@@ -143,6 +143,7 @@ StoreTrouble StoreHistory::load_endings() {
 void StoreHistory::add(JobHistory job) {
   const auto kept = std::make_shared<const JobHistory>(std::move(job));
   const HistoryEntry entry = entry_of(*kept);
+  auto to_keep = KeptEndings::to_keep(*kept);
   Dropped dropped;
   KeptEndings::Change ending;
   std::uint64_t place = 0;
@@ -153,7 +154,7 @@ void StoreHistory::add(JobHistory job) {
     place = enter(entry, dropped);
     drop_old(kept->over_at, dropped);
     shared_->waiting.emplace(place, kept);
-    ending = endings_.add(*kept, wall_.bounded(kept->over_at));
+    ending = endings_.add(entry.job, std::move(to_keep), wall_.bounded(kept->over_at));
   }
   journal_.change(
       [kept, place, entry, ending, dropped, &catalog = catalog_](StoreBatch& batch) {

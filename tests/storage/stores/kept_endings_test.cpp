@@ -36,6 +36,10 @@ JobHistory wide(std::uint64_t job, const std::string& user, int day) {
 /// Three of them fit.
 constexpr KeptEndings::Bounds kThree{100'000, {}};
 
+void add(KeptEndings& kept, const JobHistory& job, Instant now = {}) {
+  kept.add(job.job.id, KeptEndings::to_keep(job), now);
+}
+
 std::vector<std::uint64_t> jobs_in(const KeptEndings& kept) {
   std::vector<std::uint64_t> jobs;
   for (std::uint64_t job = 1; job < 10; ++job) {
@@ -46,40 +50,40 @@ std::vector<std::uint64_t> jobs_in(const KeptEndings& kept) {
 
 TEST(KeptEndings, DropTheOldestOfTheUserWhoHasMost) {
   KeptEndings kept(kThree);
-  kept.add(wide(4, "bob", 0), {});
-  for (int job = 1; job <= 3; ++job) kept.add(wide(static_cast<unsigned>(job), "ann", job), {});
+  add(kept, wide(4, "bob", 0));
+  for (int job = 1; job <= 3; ++job) add(kept, wide(static_cast<unsigned>(job), "ann", job));
   EXPECT_THAT(jobs_in(kept), ElementsAre(2, 3, 4)) << "that of bob is older, and alone";
 }
 
 TEST(KeptEndings, OneAloneMayBeLargerThanAllMayBe) {
   KeptEndings kept({1'000, {}});
-  kept.add(wide(1, "ann", 1), {});
+  add(kept, wide(1, "ann", 1));
   EXPECT_THAT(jobs_in(kept), ElementsAre(1));
-  kept.add(wide(2, "ann", 2), {});
+  add(kept, wide(2, "ann", 2));
   EXPECT_THAT(jobs_in(kept), ElementsAre(2));
 }
 
 TEST(KeptEndings, AnEndingInPlaceOfAnotherCountsOnce) {
   KeptEndings kept(kThree);
-  for (int day = 1; day <= 9; ++day) kept.add(wide(1, "ann", day), {});
-  kept.add(wide(2, "bob", 1), {});
+  for (int day = 1; day <= 9; ++day) add(kept, wide(1, "ann", day));
+  add(kept, wide(2, "bob", 1));
   EXPECT_THAT(jobs_in(kept), ElementsAre(1, 2));
   kept.drop(JobId{1});
   kept.drop(JobId{1});
-  kept.add(wide(3, "bob", 1), {});
-  kept.add(wide(4, "bob", 1), {});
+  add(kept, wide(3, "bob", 1));
+  add(kept, wide(4, "bob", 1));
   EXPECT_THAT(jobs_in(kept), ElementsAre(2, 3, 4));
 }
 
 TEST(KeptEndings, AreDroppedByAge) {
   KeptEndings kept({200'000, 10 * kDay});
-  kept.add(wide(1, "ann", 3), Instant{3 * kDay});
-  kept.add(wide(2, "bob", 1), Instant{3 * kDay});
-  kept.add(wide(3, "ann", 12), Instant{12 * kDay});
+  add(kept, wide(1, "ann", 3), Instant{3 * kDay});
+  add(kept, wide(2, "bob", 1), Instant{3 * kDay});
+  add(kept, wide(3, "ann", 12), Instant{12 * kDay});
   EXPECT_THAT(jobs_in(kept), ElementsAre(1, 3));
   JobHistory well = wide(4, "ann", 99);
   well.outcome = JobOutcome::completed;
-  kept.add(well, Instant{99 * kDay});
+  add(kept, well, Instant{99 * kDay});
   EXPECT_THAT(jobs_in(kept), ElementsAre(3)) << "the last one stays";
 }
 
@@ -101,7 +105,7 @@ TEST(KeptEndings, AreReadWithTheStoreButForThoseThatCannotBe) {
   small.job = test::JobBuilder(4).build();
   small.outcome = JobOutcome::cancelled;
   small.over_at = Instant{3 * kDay};
-  kept.add(small, {});
+  add(kept, small);
   EXPECT_THAT(jobs_in(kept), ElementsAre(1, 4)) << "by age, and not as the store has them";
   EXPECT_EQ(kept.find(*store, JobId{1}).value(), ending_of(wide(1, "ann", 2)));
   EXPECT_EQ(kept.find(*store, JobId{3}).value(), std::nullopt);
