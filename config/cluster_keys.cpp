@@ -60,8 +60,7 @@ Keys live_master_keys() {
        WholeKey{[](C& c) -> U64& { return c.live_master.history_days; }, 1, 3'650}},
       {"master.endings_mib",
        "MiB for the ends of jobs that did not complete, and of parts of jobs, which others may "
-       "wait "
-       "for when the history has dropped them; beyond, of the user with most the oldest go",
+       "wait for when the history has dropped them; beyond, of the user with most the oldest go",
        WholeKey{[](C& c) -> U64& { return c.live_master.endings_mib; }, 1, 4'096}},
       {"master.endings_days",
        "days that these ends are kept; older ones go when the next job has finished",

@@ -32,12 +32,10 @@ class ApartReads {
   /// Has `answer` told what `read` gave, or why it was not run: too many wait already.
   template <class Value>
   void answer(std::function<Value()> read, const PartAnswer<Value>& answer) const {
-    const bool waits =
-        this->read<Value>(std::move(read), [answer](Value&& found) { answer(std::move(found)); });
-    if (!waits) answer(caf::make_error(ActorError::store_failed));
+    answer_if_read<Value>([read = std::move(read)] { return std::optional<Value>(read()); },
+                          answer);
   }
-  /// Likewise, where it may turn out that something cannot be read now: nothing. The answer says
-  /// so.
+  /// Likewise; `read` gives nothing where the store could not be read, and the answer says so.
   template <class Value>
   void answer_if_read(std::function<std::optional<Value>()> read,
                       const PartAnswer<Value>& answer) const {

@@ -20,30 +20,7 @@ constexpr std::size_t kMostRanges = 4'096;
 /// Tasks that are looked at for one report, or those of a single job.
 constexpr std::size_t kMostLooks = 200'000;
 
-enum class TaskEnd : std::uint8_t { open, completed, failed };
-
-/// Puts in the tasks that are over from the position that was asked for, as `end_of` says of each
-/// position.
-template <class EndOf>
-void put_ends(TasksOver& over, const Job& job, std::uint32_t from, EndOf end_of) {
-  IndexRanges completed, failed;
-  std::size_t ends = 0;
-  const auto tasks = static_cast<std::uint32_t>(job.tasks.size());
-  std::uint32_t at = from;
-  for (; at < tasks && ends < kMostRanges; ++at) {
-    const TaskEnd end = end_of(at);
-    if (end == TaskEnd::open) continue;
-    const std::uint32_t index = job.tasks[at].array_index;
-    // Each but one that goes on a range may be a range of its own.
-    const IndexRanges& same = end == TaskEnd::completed ? completed : failed;
-    if (index == 0 || !same.contains(index - 1)) ++ends;
-    (end == TaskEnd::completed ? completed : failed).add({index, index});
-  }
-  over.next = at < tasks ? at : 0;
-  over.completed = completed.list();
-  over.failed = failed.list();
-}
-
+/// Of a job that is here: its tasks that are over, from the position that was asked for.
 TasksOver over_of(const JobRow& row, const ClusterState& state, const CounterpartsAsked& asked) {
   TasksOver over;
   over.job = asked.job;
@@ -51,11 +28,22 @@ TasksOver over_of(const JobRow& row, const ClusterState& state, const Counterpar
   over.started = row.started;
   over.ended = row.ended();
   if (asked.from == 0 && asked.ended == over.ended) return over;
-  put_ends(over, row.job, asked.from, [&](std::uint32_t at) {
+  IndexRanges completed, failed;
+  std::size_t ends = 0;
+  const auto tasks = static_cast<std::uint32_t>(row.tasks.size());
+  std::uint32_t at = asked.from;
+  for (; at < tasks && ends < kMostRanges; ++at) {
     const TaskPhase phase = state.task(row.tasks[at]).phase;
-    if (phase == TaskPhase::finished) return TaskEnd::completed;
-    return phase == TaskPhase::failed ? TaskEnd::failed : TaskEnd::open;
-  });
+    if (phase != TaskPhase::finished && phase != TaskPhase::failed) continue;
+    IndexRanges& of_phase = phase == TaskPhase::finished ? completed : failed;
+    const std::uint32_t index = row.job.tasks[at].array_index;
+    // Each but one that goes on a range may be a range of its own.
+    if (index == 0 || !of_phase.contains(index - 1)) ++ends;
+    of_phase.add({index, index});
+  }
+  over.next = at < tasks ? at : 0;
+  over.completed = completed.list();
+  over.failed = failed.list();
   return over;
 }
 
