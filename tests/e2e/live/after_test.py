@@ -174,45 +174,6 @@ class Counterparts(unittest.TestCase):
 class Times(unittest.TestCase):
     SMALL = ["--cpus", "0.2", "--memory", "0.1"]
 
-    def test_a_site_that_was_away_hears_how_jobs_ended_that_no_history_has_any_more(self):
-        with Cluster("master.history_jobs=1", "link.timeout=3s", nodes=2, masters=1) as cluster:
-            marks = cluster.dir / "marks"
-            marks.mkdir()
-            marks.chmod(0o777)
-            # Of the array the tasks with odd indices fail.
-            array = cluster.shell(f"until [ -e {marks}/go ]; do sleep 0.1; done; "
-                                  "exit $((MUSTER_TASK_INDEX % 2))", *self.SMALL, "--array", "0-3",
-                                  "--retries", "0")
-            cancelled = cluster.shell("sleep 600", *self.SMALL)
-            [api] = re.findall("api = '(.*)'", (cluster.dir / "cluster.toml").read_text())[1:]
-            # At the site of the second node, which has nothing else.
-            there = ("--api", f"http://{api}", "--token-file", cluster.dir / "token", *self.SMALL)
-            cluster.shell(f"echo $MUSTER_TASK_INDEX >> {marks}/tasks", *there, "--array", "0-3",
-                          "--after", f"{array}:index")
-            cluster.shell(f"echo >> {marks}/job", *there, "--after", f"{cancelled}:any")
-            skipped = cluster.shell("true", *there, "--after", cancelled)
-            cluster.wait_until("they run", lambda: cluster.job(array)["running"] == 4)
-            away = cluster.node("n1")
-            cluster.signal(away, signal.SIGSTOP)
-            (marks / "go").touch()
-            cluster.run("cancel", cancelled, check=False)
-            # The history keeps one job, which is the first of these or the second. (Asking for jobs
-            # would wait for the site that is away.)
-            first = cluster.shell("true", *self.SMALL)
-            cluster.shell(f"echo >> {marks}/second", *self.SMALL, "--after", first)
-            cluster.wait_until("the second is there", (marks / "second").exists)
-            # The master forgets the newest ends, which it has in its memory.
-            cluster.kill(cluster.node("n0"))
-            cluster.kill(away)
-            lines = lambda name: ((marks / name).read_text().split()
-                                  if (marks / name).exists() else [])
-            cluster.wait_until("two tasks have run", lambda: len(lines("tasks")) >= 2)
-            cluster.wait_until("the job has run", (marks / "job").exists)
-            self.assertEqual(sorted(lines("tasks")), ["0", "2"])
-            over = cluster.wait_over([skipped])[int(skipped)]
-            self.assertEqual(over["state"], "skipped")
-            self.assertIn("ended as cancelled", cluster.job(skipped)["reason"])
-
     def test_jobs_begin_and_expire_at_their_times_and_when_they_are_released(self):
         with Cluster(nodes=1) as cluster:
             soon = cluster.shell("true", "--begin", "now+4s", *self.SMALL)
@@ -265,6 +226,49 @@ class Times(unittest.TestCase):
             cluster.run("cancel", "--pipeline", middle)
             over = cluster.wait_over([first, middle, end])
             self.assertEqual({job["state"] for job in over.values()}, {"cancelled"})
+
+
+class ShortHistories(unittest.TestCase):
+    SMALL = Times.SMALL
+
+    def test_a_site_that_was_away_hears_how_jobs_ended_that_no_history_has_any_more(self):
+        with Cluster("master.history_jobs=1", "link.timeout=3s", nodes=2, masters=1) as cluster:
+            marks = cluster.dir / "marks"
+            marks.mkdir()
+            marks.chmod(0o777)
+            # Of the array the tasks with odd indices fail.
+            array = cluster.shell(f"until [ -e {marks}/go ]; do sleep 0.1; done; "
+                                  "exit $((MUSTER_TASK_INDEX % 2))", *self.SMALL, "--array", "0-3",
+                                  "--retries", "0")
+            cancelled = cluster.shell("sleep 600", *self.SMALL)
+            [api] = re.findall("api = '(.*)'", (cluster.dir / "cluster.toml").read_text())[1:]
+            # At the site of the second node, which has nothing else.
+            there = ("--api", f"http://{api}", "--token-file", cluster.dir / "token", *self.SMALL)
+            cluster.shell(f"echo $MUSTER_TASK_INDEX >> {marks}/tasks", *there, "--array", "0-3",
+                          "--after", f"{array}:index")
+            cluster.shell(f"echo >> {marks}/job", *there, "--after", f"{cancelled}:any")
+            skipped = cluster.shell("true", *there, "--after", cancelled)
+            cluster.wait_until("they run", lambda: cluster.job(array)["running"] == 4)
+            away = cluster.node("n1")
+            cluster.signal(away, signal.SIGSTOP)
+            (marks / "go").touch()
+            cluster.run("cancel", cancelled, check=False)
+            # The history keeps one job, which is the first of these or the second. (Asking for jobs
+            # would wait for the site that is away.)
+            first = cluster.shell("true", *self.SMALL)
+            cluster.shell(f"echo >> {marks}/second", *self.SMALL, "--after", first)
+            cluster.wait_until("the second is there", (marks / "second").exists)
+            # The master forgets the newest ends, which it has in its memory.
+            cluster.kill(cluster.node("n0"))
+            cluster.kill(away)
+            lines = lambda name: ((marks / name).read_text().split()
+                                  if (marks / name).exists() else [])
+            cluster.wait_until("two tasks have run", lambda: len(lines("tasks")) >= 2)
+            cluster.wait_until("the job has run", (marks / "job").exists)
+            self.assertEqual(sorted(lines("tasks")), ["0", "2"])
+            over = cluster.wait_over([skipped])[int(skipped)]
+            self.assertEqual(over["state"], "skipped")
+            self.assertIn("ended as cancelled", cluster.job(skipped)["reason"])
 
 
 if __name__ == "__main__":
