@@ -27,6 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::ClusterPki;
 
+/// Far beyond what an answer takes on a busy machine: only a fault lets a test wait for it.
+constexpr auto kPatience = 60s;
+
 /// tests/actors/link/caf_node.cpp, running.
 class OtherNode {
  public:
@@ -72,16 +75,17 @@ caf::strong_actor_ptr dial(caf::scoped_actor& self, std::uint16_t port) {
   const auto middleman =
       caf::actor_cast<caf::actor>(self->home_system().openssl_manager().actor_handle());
   caf::strong_actor_ptr found;
-  self->request(middleman, 10s, caf::connect_atom_v, std::string("127.0.0.1"), port)
+  self->request(middleman, kPatience, caf::connect_atom_v, std::string("127.0.0.1"), port)
       .receive([&](const caf::node_id&, caf::strong_actor_ptr& there,
                    const std::set<std::string>&) { found = there; },
                [](const caf::error&) {});
   return found;
 }
 
-std::optional<int> add(caf::scoped_actor& self, const caf::actor& there, int a, int b) {
+std::optional<int> add(caf::scoped_actor& self, const caf::actor& there, int a, int b,
+                       std::chrono::seconds patience = kPatience) {
   std::optional<int> sum;
-  self->request(there, 2s, a, b)
+  self->request(there, patience, a, b)
       .receive([&](int answer) { sum = answer; }, [](const caf::error&) {});
   return sum;
 }
@@ -89,9 +93,9 @@ std::optional<int> add(caf::scoped_actor& self, const caf::actor& there, int a, 
 /// CAF may answer a dial just after a loss with the handle of the lost link: then it is tried
 /// again.
 std::optional<int> add_on_new_link(caf::scoped_actor& self, std::uint16_t port, int a, int b) {
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const auto there = caf::actor_cast<caf::actor>(dial(self, port));
-    const auto sum = there ? add(self, there, a, b) : std::nullopt;
+    const auto sum = there ? add(self, there, a, b, 3s) : std::nullopt;
     if (sum) return sum;
     std::this_thread::sleep_for(200ms);
   }
@@ -111,14 +115,14 @@ TEST(RelayBeforeCaf, carries_requests_and_survives_a_killed_node_that_comes_back
   ASSERT_TRUE(there);
   EXPECT_EQ(add(self, there, 20, 22), 42);
   std::optional<int> size;
-  self->request(there, 10s, std::string(3 << 20, 'x'))
+  self->request(there, kPatience, std::string(3 << 20, 'x'))
       .receive([&](int answer) { size = answer; }, [](const caf::error&) {});
   EXPECT_EQ(size, 3 << 20);
 
   self->monitor(there);
   other.kill_now();
   bool down = false;
-  self->receive([&](const caf::down_msg&) { down = true; }, caf::after(10s) >> [] {});
+  self->receive([&](const caf::down_msg&) { down = true; }, caf::after(kPatience) >> [] {});
   EXPECT_TRUE(down);
 
   const OtherNode restarted(pki.node("n1"), port);
@@ -138,7 +142,7 @@ TEST(RelayBeforeCaf, carries_requests_of_the_node_that_was_dialled) {
     return {[](int a, int b) { return a * b; }};
   });
   std::optional<int> product;
-  self->request(there, 10s, own)
+  self->request(there, kPatience, own)
       .receive([&](int answer) { product = answer; }, [](const caf::error&) {});
   EXPECT_EQ(product, 30);
   caf::anon_send_exit(own, caf::exit_reason::user_shutdown);
@@ -156,7 +160,7 @@ TEST(RelayBeforeCaf, closes_a_message_above_the_bound_and_the_node_goes_on) {
   self->monitor(there);
   self->send(there, std::string(5 << 20, 'x'));
   bool down = false;
-  self->receive([&](const caf::down_msg&) { down = true; }, caf::after(10s) >> [] {});
+  self->receive([&](const caf::down_msg&) { down = true; }, caf::after(kPatience) >> [] {});
   EXPECT_TRUE(down);
   EXPECT_EQ(add_on_new_link(self, other.port(), 1, 2), 3);
 }

@@ -58,7 +58,7 @@ class Roster(unittest.TestCase):
         with TwoSitesAndMasters() as cluster:
             cluster.run("down", "--dir", cluster.dir)
             cluster.change_nodes(lambda nodes: [node for node in nodes if "'oslo'" not in node])
-            told = cluster.run("up", "--dir", cluster.dir, "--wait", "10s", check=False).stderr
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "20s", check=False).stderr
             assert_golden(self, plain(line_with(told, "node n1"), folder=cluster.dir))
 
     def test_a_node_that_joins_takes_the_numbers_of_the_others_by_itself(self):
@@ -101,7 +101,7 @@ class Roster(unittest.TestCase):
             (cluster.dir / "n3").rename(state / "n3")
             with open(cluster.dir / "keeper.log", "a", encoding="utf-8") as log:
                 log.write("muster: node n3: of another day\n")
-            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "15", check=False)
             self.assertEqual(told.returncode, 1)
             self.assertRegex(told.stderr, r"\bn3( away)?: .* is number [01] in node")
             assert_golden(self, without_figures(self.last_words_of(told)[0]))

@@ -30,7 +30,8 @@ class Stores(unittest.TestCase):
                 self.assertIn(log.name, checked.stderr)
                 log.write_bytes(whole)
             log.unlink()
-            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            # It gives up by itself when the node has ended some times.
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "60", check=False)
             self.assertEqual(told.returncode, 1)
             self.assertIn(str(log), told.stderr)
             log.write_bytes(whole)
@@ -50,7 +51,7 @@ class Stores(unittest.TestCase):
             # Behind the events with which the jobs were taken, before those with which they ended.
             at = len(whole.rstrip(b"\0")) * 2 // 3
             log.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
-            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "60", check=False)
             self.assertIn("muster store salvage", told.stderr)
             made = cluster.dir / "made"
             salvaged = cluster.run("store", "salvage", store, "--to", made, check=False)
@@ -89,7 +90,7 @@ class Stores(unittest.TestCase):
                 cluster.wait_over(jobs[-1:])
                 cluster.run("down", "--dir", cluster.dir)
                 shutil.rmtree(site)
-                told = cluster.run("up", "--dir", cluster.dir, "--wait", "4", check=False)
+                told = cluster.run("up", "--dir", cluster.dir, "--wait", "60", check=False)
                 self.assertEqual(told.returncode, 1)
                 self.assertIn(str(site), told.stderr)
                 self.assertIn("--new-store", told.stderr)

@@ -194,7 +194,7 @@ class BadSettings(unittest.TestCase):
             cluster.run("up", "--dir", cluster.dir, "--wait", 0)
             cluster.run("down", "--dir", cluster.dir)
             bad = ["--api-port", port, "--set", "worker.stop_grace=7s"]
-            done = cluster.run("up", "--dir", cluster.dir, *bad, "--wait", 3, check=False)
+            done = cluster.run("up", "--dir", cluster.dir, *bad, "--wait", 60, check=False)
             self.assertEqual(done.returncode, 1, done.stderr)
             assert_golden(self, plain(line_with(done.stderr, f"{file}.failed"), folder=cluster.dir))
             # Where it is said, and what: by the keeper and by the node itself.
@@ -213,7 +213,7 @@ class BadSettings(unittest.TestCase):
         good = file.read_text()
         kept.write_text(good)
         file.write_text(re.sub(r"(?m)^api = .*", f'api = "127.0.0.1:{port}"', good))
-        done = cluster.run("up", "--dir", cluster.dir, "--wait", 3, check=False)
+        done = cluster.run("up", "--dir", cluster.dir, "--wait", 60, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(file.read_text(), good)
         kept.write_text(good)
