@@ -67,6 +67,11 @@ class Gathering {
     piece.value_usd_h = work_usd_h(row, piece) * (1 + p_.params.theta) + p_.params.theta_usd_h;
     piece.stake_usd_h = piece.value_usd_h;
     piece.alone_usd_h = p_.prices.of(row.shape, piece.markets).usd_h;
+    if (piece.alone_usd_h <= 0) {
+      const double here_usd_h =
+          task.home == kUnassigned ? 0 : p_.input.instances()[task.home].price_usd_h;
+      piece.alone_usd_h = std::max(least_on_offer_usd_h(row.shape), here_usd_h);
+    }
     return piece;
   }
 
@@ -106,6 +111,22 @@ class Gathering {
     return change_time(p_.view.catalog[alone.type], delays);
   }
 
+  /// Work that costs nothing on a type that cannot be had now is to be done on another one
+  /// nevertheless: the least price of these.
+  double least_on_offer_usd_h(ShapeId shape) {
+    // Tasks of a job come one after the other, and mostly are alike.
+    if (free_shape_ == shape) return free_usd_h_;
+    free_shape_ = shape;
+    free_usd_h_ = 0;
+    bool any = false;
+    for (const Host& offer : offers_) {
+      if (!p_.prices.on(shape, offer.type).fits) continue;
+      free_usd_h_ = any ? std::min(free_usd_h_, offer.price_usd_h) : offer.price_usd_h;
+      any = true;
+    }
+    return free_usd_h_;
+  }
+
   /// The price of the task's work on the market where it is least.
   double work_usd_h(const TaskRow& row, const Piece& piece) {
     const bool on_demand = wants(piece.markets, Market::on_demand) && runs_on_demand(row);
@@ -134,6 +155,8 @@ class Gathering {
   bool spot_is_out_ = false;  ///< for whoever need not be there
   RiskyWork last_;
   double last_usd_h_ = 0;
+  ShapeId free_shape_;  ///< the last one whose work costs nothing; invalid: there was no such one
+  double free_usd_h_ = 0;
 };
 
 }  // namespace

@@ -32,8 +32,9 @@ struct Piece {
   MarketChoice markets = MarketChoice::any;  ///< where it may run
   double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
-  double alone_usd_h = 0;  ///< price of an instance of its own
-  Apart apart;             ///< from the other tasks of its job
+  /// Price of an instance of its own; where that is 0, of one that can be had now or is its own.
+  double alone_usd_h = 0;
+  Apart apart;  ///< from the other tasks of its job
 
   PlaceAsks asks() const { return {shape, markets}; }
 };

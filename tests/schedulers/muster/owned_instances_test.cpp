@@ -127,5 +127,30 @@ INSTANTIATE_TEST_SUITE_P(Policies, AnyPolicy,
                                            "spot-fleet", "supercloud", "synergy", "owl", "pollux",
                                            "lrasched"));
 
+TEST(FreeType, that_cannot_be_had_leaves_no_work_undone) {
+  const Catalog types({type_of("dear", "cpu", Resources::of(0, 8, 32), 4),
+                       type_of("free", "cpu", Resources::of(0, 8, 32), 0)});
+  Cluster cluster(types, "muster,free_wait_s=0");
+  const auto offer = [&](const std::string& type, double usd_h, bool available) {
+    cluster.change({type, Market::on_demand, {}, Price::from_usd_h(usd_h), available});
+  };
+  const auto submit = [&](std::uint64_t id) {
+    cluster.submit(JobBuilder(id).demand(Resources::of(0, 4, 12)).build());
+  };
+  offer("free", 0, false);
+  for (std::uint64_t id = 1; id <= 3; ++id) submit(id);
+  cluster.round();
+  EXPECT_TRUE(cluster.state().pending().empty()) << cluster.layout();
+  offer("dear", 4, false);
+  submit(4);
+  cluster.round();
+  EXPECT_TRUE(cluster.state().pending().empty())
+      << "nobody leaves for nowhere: " << cluster.layout();
+  offer("free", 0, true);
+  submit(5);
+  cluster.round();
+  EXPECT_NE(cluster.layout().find("free("), std::string::npos) << cluster.layout();
+}
+
 }  // namespace
 }  // namespace muster::testing
