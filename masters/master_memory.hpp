@@ -124,6 +124,7 @@ class MasterMemory {
  private:
   struct Fold;
 
+  Duration first_backoff(const OfferingKey& key) const;
   void rest(const OfferingKey& key, RefusalCode code, Instant now);
   void ease_rest(const OfferingKey& key, Instant now);
   void end_rests_of_room();

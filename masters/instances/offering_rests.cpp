@@ -10,8 +10,17 @@ namespace {
 
 /// Doublings that make any rest as long as it may be.
 constexpr std::uint32_t kMostRefusals = 32;
+/// To ask for a machine of one's own is free, and each may join or become free at any time.
+constexpr Duration kMachineBackoff = std::chrono::seconds{5};
 
 }  // namespace
+
+/// Of offerings that the cloud counts the rest is short.
+Duration MasterMemory::first_backoff(const OfferingKey& key) const {
+  const OfferingRow* row = facts_.state.offerings().find(key.type, key.market, key.zone);
+  const bool counted = row != nullptr && row->free;
+  return counted ? std::min(settings_.launch_backoff, kMachineBackoff) : settings_.launch_backoff;
+}
 
 /// Refused again after a rest, an offering rests twice as long as before. Orders that were on their
 /// way when it began to rest do not count.
@@ -20,10 +29,13 @@ void MasterMemory::rest(const OfferingKey& key, RefusalCode code, Instant now) {
   if (now >= rest.until || rest.refusals == 0) {
     rest.refusals = std::min(rest.refusals + 1, kMostRefusals);
   }
-  Duration length = settings_.launch_backoff;
-  for (std::uint32_t i = 1; i < rest.refusals && length < settings_.launch_backoff_longest; ++i)
-    length *= 2;
-  length = std::max(settings_.launch_backoff, std::min(length, settings_.launch_backoff_longest));
+  const Duration first = first_backoff(key);
+  Duration length = first;
+  if (first == settings_.launch_backoff) {
+    for (std::uint32_t i = 1; i < rest.refusals && length < settings_.launch_backoff_longest; ++i)
+      length *= 2;
+    length = std::max(first, std::min(length, settings_.launch_backoff_longest));
+  }
   rest.until = std::max(rest.until, now + length);
   rest.code = code;
 }
@@ -34,7 +46,7 @@ void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
   const auto found = facts_.rests.find(key);
   if (found == facts_.rests.end()) return;
   found->second.refusals = 0;
-  found->second.until = std::min(found->second.until, now + settings_.launch_backoff);
+  found->second.until = std::min(found->second.until, now + first_backoff(key));
   if (found->second.until <= now) facts_.rests.erase(found);
 }
 

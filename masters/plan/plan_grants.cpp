@@ -22,7 +22,8 @@ class Grants {
         seats_(in.seats),
         units_(in.units),
         result_(result),
-        rented_(capped(in.state, in.limits.owns_fleet)) {}
+        rented_(capped(in.state, in.limits.owns_fleet)),
+        machines_beside_(has_machines_beside(in.state)) {}
 
   void run() {
     count_left();
@@ -186,14 +187,16 @@ class Grants {
   std::optional<Refusal> ask(const std::vector<std::uint32_t>& launches) {
     std::size_t count = 0;
     std::int64_t nano_usd_h = 0;
+    bool any_new = false;
     std::map<const OfferingRow*, std::uint32_t> asked;
     for (std::uint32_t i : launches) {
       if (granted_[i]) continue;
-      ++count;
+      any_new = true;
+      count += machines_beside_ && offering_of(i).free ? 0 : 1;
       nano_usd_h += offering_of(i).price.nano_usd_h();
       if (!left_.empty()) ++asked[&offering_of(i)];
     }
-    if (count == 0) return std::nullopt;
+    if (!any_new) return std::nullopt;
     // Kept room may be had later in a plan, or beside another launch: refused stays refused.
     for (std::uint32_t i : launches) {
       if (limits_.kept && !granted_[i] && result_.launches[i]) return result_.launches[i];
@@ -235,9 +238,8 @@ class Grants {
   bool leaves_too_little(std::size_t more, std::int64_t more_nano_usd_h) const {
     const MasterCaps& caps = limits_.caps;
     if (kept_.instances == 0) return false;
-    if (caps.max_instances > 0 && rented_.instances + more + kept_.instances > caps.max_instances) {
-      return true;
-    }
+    const bool takes_any = caps.max_instances > 0 && more > 0;
+    if (takes_any && rented_.instances + more + kept_.instances > caps.max_instances) return true;
     const std::int64_t all = rented_.nano_usd_h + more_nano_usd_h + kept_.nano_usd_h;
     if (caps.max_usd_h > 0 && Price::from_nano_usd_h(all) > Price::from_usd_h(caps.max_usd_h)) {
       return true;
@@ -252,7 +254,8 @@ class Grants {
     const auto refusal = [](RefusalCode code, double asked, double available) {
       return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};
     };
-    if (caps.max_instances > 0 && rented_.instances + more > caps.max_instances) {
+    const bool takes_any = caps.max_instances > 0 && more > 0;
+    if (takes_any && rented_.instances + more > caps.max_instances) {
       // A unit that is larger than all of the cap is held against the cap alone, whatever is in
       // use.
       const double taken = more > caps.max_instances ? 0 : static_cast<double>(rented_.instances);
@@ -285,6 +288,8 @@ class Grants {
   const Units& units_;
   CheckedPlan& result_;
   Capped rented_;  ///< with what was granted
+  /// Launches of counted machines take nothing of a cap on instances.
+  bool machines_beside_;
   /// Of what was not granted; offerings that are not there have no bound.
   std::map<const OfferingRow*, std::uint32_t> left_;
   std::vector<bool> meant_;            ///< launches that the plan has tasks for

@@ -7,6 +7,7 @@
 #include "masters/instances/capped.hpp"
 #include "masters/plan/plan_resizes.hpp"
 #include "masters/plan/plan_slices.hpp"
+#include "schedulers/rent_beside.hpp"
 
 namespace muster {
 namespace {
@@ -41,6 +42,12 @@ RentLeft left_by(const MasterCaps& caps, const ClusterState& state, bool owns_fl
   if (caps.max_instances > 0) {
     left.instances =
         caps.max_instances - std::min<std::size_t>(caps.max_instances, rented.instances);
+    // Policies take machines that are left from it, too.
+    if (has_machines_beside(state)) {
+      for (const OfferingRow& row : state.offerings().rows()) {
+        *left.instances += left_of(state, row).value_or(0);
+      }
+    }
   }
   if (caps.max_usd_h > 0) {
     const std::int64_t cap = Price::from_usd_h(caps.max_usd_h).nano_usd_h();
@@ -184,6 +191,7 @@ PlannedRound Planner::ask_policy(const RoundWish& wish) {
   ClusterView shown = view(wish.now);
   shown.left = left_by(settings_.caps, known.state, memory_->owns_fleet());
   Plan plan = parts_.policy->decide(shown, rng, planned.budget);
+  rent_beside(plan, shown);
   planned.settled = parts_.policy->settled(view(wish.now));
   planned.dropped = drop_malformed_figures(plan.note);
   planned.note = plan.note;
@@ -229,6 +237,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);
   DryRun run{policy->decide(shown, rng, budget), {}, {}, settings_.caps, 0};
+  rent_beside(run.plan, shown);
   for (const Resize& resize : run.plan.resizes) {
     if (why_not_resized(*state, resize, limits.stay)) continue;
     run.restarts += state->find(resize.job)->running;

@@ -144,10 +144,29 @@ void SynergyRound::take_back() {
   }
 }
 
+/// The counted machine that is left of which the shape's work is worth most beyond its price.
+std::optional<TypeId> SynergyRound::machine_for(ShapeId shape) {
+  const PricedTypes& types = p_.model.prices.types();
+  std::optional<TypeId> best;
+  double most_usd_h = 0;
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const TypeId type{i};
+    const ShapeOnType& on = p_.model.prices.on(shape, type);
+    if (!types.counted(type) || !on.fits || p_.input.rests(type)) continue;
+    if (machines_used_[type] >= p_.input.left(type).value_or(0)) continue;
+    const double gain_usd_h = on.worth_usd_h - types.usd_h(type);
+    if (gain_usd_h <= most_usd_h) continue;
+    best = type;
+    most_usd_h = gain_usd_h;
+  }
+  if (best) ++machines_used_[*best];
+  return best;
+}
+
 void SynergyRound::rent(std::uint32_t task) {
   const TaskKind& kind = p_.kinds[kind_of(task)];
   const PricedTypes& types = p_.model.prices.types();
-  const TypeId type = p_.model.prices.of(kind.shape).type;
+  const TypeId type = machine_for(kind.shape).value_or(p_.model.prices.of(kind.shape).type);
   const LaunchIndex launch{static_cast<std::uint32_t>(plan_.launches.size())};
   const Cause cause{CauseCode::alone, 0};
   plan_.launches.push_back({type, types.market_of(type), cause});

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,6 +62,7 @@ class SynergyRound {
   bool join(Side& side, std::uint32_t task);
   void take_back();
   void rent(std::uint32_t task);
+  std::optional<TypeId> machine_for(ShapeId shape);
   void release_empty();
   void note();
   std::uint32_t kind_of(std::uint32_t task) const { return p_.input.tasks()[task].kind; }
@@ -69,9 +72,10 @@ class SynergyRound {
   Side given_;   ///< instances that are there whatever is decided
   Side rented_;  ///< those that are worth their price, or not
   Plan plan_;
-  std::vector<std::uint32_t> waiting_;  ///< tasks of the input
-  std::vector<Step> steps_;             ///< of the gang that is being placed
-  FoundNoRoom no_room_;                 ///< on given instances, which take whatever fits
+  std::vector<std::uint32_t> waiting_;             ///< tasks of the input
+  std::map<TypeId, std::uint32_t> machines_used_;  ///< counted ones, by this round
+  std::vector<Step> steps_;                        ///< of the gang that is being placed
+  FoundNoRoom no_room_;                            ///< on given instances, which take whatever fits
   std::uint64_t looks_ = 0;
   std::uint32_t joins_ = 0;
   double least_ratio_ = 0;

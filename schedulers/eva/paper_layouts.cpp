@@ -1,6 +1,7 @@
 #include "schedulers/eva/paper_layouts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -101,7 +102,8 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     if (input.any_apart()) chosen_apart_.push_back(task.apart);
     chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
   }
-  const PackingTasks tasks{kinds.all(), chosen_kind_, chosen_apart_};
+  bound_counted(input, model.prices.types());
+  const PackingTasks tasks{kinds.all(), chosen_kind_, chosen_apart_, most_bins_};
   packing_.run(tasks, model, configuration_);
   // A type that backs off can still be had from an instance that is free anyway.
   free_types_.assign(model.prices.types().size(), 0);
@@ -121,6 +123,24 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
                                    : out.add_present(input, free_origin_[instance]);
     out.hosts[host].worth_usd_h = bin.worth_usd_h;
     for (std::uint32_t task : configuration_.tasks_of(bin)) out.assign(chosen_[task], host);
+  }
+}
+
+/// Of machines that are counted beside other types no more can be used than are left and are packed
+/// anew.
+void PaperLayouts::bound_counted(const RoundInput& input, const PricedTypes& types) {
+  most_bins_.clear();
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    if (!types.counted(TypeId{i})) continue;
+    if (most_bins_.empty()) {
+      most_bins_.assign(types.size(), std::numeric_limits<std::uint32_t>::max());
+    }
+    most_bins_[i] = input.left(TypeId{i}).value_or(0);
+  }
+  if (most_bins_.empty()) return;
+  for (const auto& instance : free_) {
+    std::uint32_t& most = most_bins_[instance.type.value];
+    if (types.counted(instance.type)) ++most;
   }
 }
 

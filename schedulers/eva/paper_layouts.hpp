@@ -44,6 +44,7 @@ class PaperLayouts {
                Layout& out);
   bool stays(const RoundInput::Instance& instance, double saving_usd_h) const;
   void weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds);
+  void bound_counted(const RoundInput& input, const PricedTypes& types);
   void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                  Layout& out);
   void number_interchangeable(const TaskKinds& kinds);
@@ -56,6 +57,7 @@ class PaperLayouts {
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance
   std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;
+  std::vector<std::uint32_t> most_bins_;  ///< of each type; empty: any number
   std::vector<Apart> chosen_apart_;
   std::vector<std::uint32_t> interchangeable_;  ///< of each chosen task
   std::vector<FreeInstance> free_;

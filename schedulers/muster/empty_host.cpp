@@ -27,9 +27,9 @@ class Emptying {
     for (const std::uint32_t task : tasks_) weight_usd_h_ += layout_.piece(task).value_usd_h;
     const bool pays = choose() > working.own_usd_h + kLeastGain * weight_usd_h_;
     // Tasks that wait for another instance of the kind that they have gain nothing by the wait.
-    const bool renews = joining_.empty() && packed_.new_hosts.size() == 1 &&
-                        layout_.renews(host_, packed_.new_hosts.front());
-    if (pays && !renews) done_.is_better = carry_out();
+    const bool is_renewed = joining_.empty() && packed_.new_hosts.size() == 1 &&
+                            renews(layout_, host_, packed_.new_hosts.front());
+    if (pays && !is_renewed && !anybody_waits()) done_.is_better = carry_out();
     return done_;
   }
 
@@ -71,6 +71,12 @@ class Emptying {
     return sum + packed_.value_usd_h;
   }
 
+  /// A task would be left without a place: the searches alone decide who is paused.
+  bool anybody_waits() const {
+    const auto& places = packed_.host_of;
+    return std::find(places.begin(), places.end(), Partition::kWaits) != places.end();
+  }
+
   /// On a new instance.
   double worth_alone(const Piece& piece) {
     const Piece* alone[] = {&piece};
@@ -83,7 +89,8 @@ class Emptying {
     const RoundLayout::Working& working = layout_.host(number);
     // An empty one or one to be rented is no better than what packing finds.
     if (number == host_ || !layout_.is_open(number) || working.present == kUnassigned) return {};
-    if (working.tasks.empty() && working.fixed_tasks.empty()) return {};
+    const bool is_empty = working.tasks.empty() && working.fixed_tasks.empty();
+    if (is_empty && !working.machine) return {};
     if (!layout_.has_room(task, number, taken_[target])) return {};
     done_.looks += working.tasks.size() + working.fixed_tasks.size();
     return layout_.gain_by(task, number);

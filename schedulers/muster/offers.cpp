@@ -52,7 +52,7 @@ std::vector<Host> offers(const ClusterView& view, const ReservationPrices& price
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     for (const Market market : {Market::on_demand, Market::spot}) {
       const TypeId type{i};
-      if (!types.price(type, market) || view.rests(type, market)) continue;
+      if (!types.price(type, market) || types.counted(type) || view.rests(type, market)) continue;
       Host host = to_rent(types, type, market, to_hours(params.horizon));
       host.interruptions_h = interruptions_h(view, type, market, params);
       found.push_back(std::move(host));

@@ -16,7 +16,8 @@ namespace muster::own {
 Host to_rent(const PricedTypes& types, TypeId type, Market market, double horizon_h);
 
 /// Instances that may be rented now, by rising types and markets: all that are on offer and were
-/// not refused lately, without those that another one of their market replaces.
+/// not refused lately, without counted machines (PricedTypes), and without those that another one
+/// of their market replaces.
 std::vector<Host> offers(const ClusterView& view, const ReservationPrices& prices,
                          const MusterParams& params);
 

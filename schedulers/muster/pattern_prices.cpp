@@ -51,7 +51,9 @@ PatternPrices::Question PatternPrices::ask(const Parts& parts) {
   std::map<Kind, std::uint32_t> counts;
   for (const RoundInput::Task& task : parts.input.tasks()) {
     const TaskRow& row = parts.state.task(task.slot);
-    if (!parts.prices.of(row.shape, MarketChoice::on_demand).fits()) continue;
+    const ReservationPrice& alone = parts.prices.of(row.shape, MarketChoice::on_demand);
+    // A kind that counted machines alone hold would leave all others without a price.
+    if (!alone.fits() || parts.prices.types().counted(alone.type)) continue;
     ++counts[{row.shape.value, row.cls.value, parts.state.shape_made(row.shape), 0}];
     if (counts.size() > kMostKinds) return {};
   }
@@ -82,7 +84,7 @@ PatternPrices::Prices PatternPrices::answer(const Question& asked, const Parts& 
   std::vector<TypeId> offered;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const std::optional<Price> price = types.price(TypeId{i}, Market::on_demand);
-    if (!price) continue;
+    if (!price || types.counted(TypeId{i})) continue;
     offered.push_back(TypeId{i});
     problem.types.push_back({types[TypeId{i}].name, types[TypeId{i}].capacity, price->usd_h()});
   }

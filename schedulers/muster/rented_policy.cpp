@@ -32,18 +32,26 @@ constexpr Duration kRestOfTask{std::chrono::milliseconds{20}};
 /// are held at once.
 Duration rest_between_rounds(const MusterParams& params, const Catalog& catalog) {
   if (!params.eager || params.period < kLook) return {};
-  Duration least = params.period / kRestsOfPeriod;
+  const Duration most = params.period / kRestsOfPeriod;
+  std::optional<Duration> least;
+  bool any_at_once = false;
   for (const InstanceType& type : catalog.types()) {
-    least = std::min(least, (type.acquire + type.setup) / kStartsOfRest);
+    const Duration start = type.acquire + type.setup;
+    // Machines of one's own are there at once, and say nothing of what is rented beside them.
+    if (start > Duration::zero()) least = std::min(least.value_or(start), start);
+    any_at_once |= start == Duration::zero();
   }
-  return least;
+  if (!least) return any_at_once ? Duration{} : most;
+  return std::min(most, *least / kStartsOfRest);
 }
 
-/// Of an instance of whatever type, on the market where it is cheaper; free without types.
+/// Of an instance of whatever type that costs something, on the market where it is cheaper; free
+/// without such types.
 Price cheapest_of(const Catalog& catalog) {
   std::optional<Price> least;
   for (const InstanceType& type : catalog.types()) {
     const Price price = type.spot ? std::min(*type.spot, type.on_demand) : type.on_demand;
+    if (price <= Price()) continue;
     least = least ? std::min(*least, price) : price;
   }
   return least.value_or(Price());

@@ -396,7 +396,7 @@ bool Round::take_back_renewals(const RoundLayout::Excerpt& excerpt, Partition& f
       together &= found.host_of[i] != host;
     }
     const auto fresh = found.new_hosts.begin() + (to - hosts);
-    if (!together || !layout_.renews(excerpt.hosts[host], *fresh)) continue;
+    if (!together || !renews(layout_, excerpt.hosts[host], *fresh)) continue;
     found.new_hosts.erase(fresh);
     for (std::uint32_t& at : found.host_of) {
       if (at == to) at = host;

@@ -21,12 +21,21 @@ bool may_come(const RoundParts& parts, std::uint32_t task, std::uint32_t instanc
                              state.instance(parts.input.instances()[instance].slot));
 }
 
+/// A move would leave nothing of the horizon: a share that ends at 0 does not say how much more it
+/// would lose.
+bool loses_horizon_by_move(const RoundLayout& layout, std::uint32_t task) {
+  const Piece& piece = layout.piece(task);
+  const double horizon_h = piece.horizon_h > 0 ? piece.horizon_h : layout.model().horizon_h;
+  return layout.loses_by_stop(task) && piece.start_h + piece.leave_h >= horizon_h;
+}
+
 }  // namespace
 
 RoundLayout::RoundLayout(const RoundParts& parts)
     : p_(parts),
       offers_(offers(parts.view, parts.prices, parts.params)),
       model_{parts.prices, parts.rates, to_hours(parts.params.horizon), offers_},
+      machines_(parts, model_.horizon_h),
       peers_(parts.input.peer_rooms()) {
   pieces_ = gather_pieces(parts, offers_, model_.horizon_h);
   host_of_.assign(pieces_.size(), kUnassigned);
@@ -60,7 +69,7 @@ void RoundLayout::gather_gangs() {
       }
       teams_.push_back(std::move(team));
       for (const std::uint32_t task : teams_.back().tasks)
-        teams_.back().movable &= !loses_horizon_by_move(task);
+        teams_.back().movable &= !loses_horizon_by_move(*this, task);
     }
     i = end;
   }
@@ -91,7 +100,7 @@ void RoundLayout::gather_hosts() {
       host_of_[task] = i;
       // One task of a gang that stays holds all of them where they are.
       const bool stays = pieces_[task].gang == kNoGang
-                             ? !p_.input.tasks()[task].movable || loses_horizon_by_move(task)
+                             ? !p_.input.tasks()[task].movable || loses_horizon_by_move(*this, task)
                              : !teams_[pieces_[task].gang].movable;
       if (stays) {
         hosts_[i].host.fixed.push_back(pieces_[task]);
@@ -103,6 +112,17 @@ void RoundLayout::gather_hosts() {
     // One without tasks is worth 0, and the layout leaves it out unless something is put there.
     revalue(i);
   }
+  for (const TypeId type : machines_.types()) show_machine(type);
+}
+
+/// It is left out, as an empty instance is, unless something is put there.
+void RoundLayout::show_machine(TypeId type) {
+  const std::optional<Host> host = machines_.take(type);
+  if (!host) return;
+  Working working{.host = *host, .present = static_cast<std::uint32_t>(hosts_.size())};
+  working.machine = working.newest = working.dirty = true;
+  hosts_.push_back(std::move(working));
+  revalue(hosts_.back().present);
 }
 
 std::span<const std::uint32_t> RoundLayout::together(const std::uint32_t& task) const {
@@ -146,6 +166,7 @@ void RoundLayout::revalue(std::uint32_t number) {
     recount_team_of(task);
   }
   count(working);
+  if (std::exchange(working.newest, false)) show_machine(TypeId{working.host.type});
 }
 
 /// Puts what a host is worth now into the running value.
@@ -335,7 +356,7 @@ std::vector<std::uint32_t> RoundLayout::plan_order() const {
   for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].gone) continue;
     order.push_back(i);
-    if (hosts_[i].present != kUnassigned) continue;
+    if (hosts_[i].present != kUnassigned && !hosts_[i].machine) continue;
     rank[i].second = -value_for_price(i);
     int highest = INT_MIN;
     for (const std::uint32_t task : hosts_[i].tasks) highest = std::max(highest, priority(task));
@@ -354,7 +375,7 @@ Layout RoundLayout::layout() const {
     const bool stays = working.pinned || !working.fixed_tasks.empty();
     if (working.tasks.empty() && !stays) continue;
     const std::uint32_t host =
-        working.present != kUnassigned
+        working.present != kUnassigned && !working.machine
             ? layout.add_present(p_.input, working.present)
             : layout.add_new(p_.prices.types(), working.host.type, working.host.market);
     layout.hosts[host].worth_usd_h = working.value_usd_h + layout.hosts[host].price_usd_h;
@@ -362,6 +383,16 @@ Layout RoundLayout::layout() const {
     for (std::uint32_t task : working.fixed_tasks) layout.assign(task, host);
   }
   return layout;
+}
+
+bool renews(const RoundLayout& layout, std::uint32_t host, std::uint32_t offer) {
+  const RoundLayout::Working& own = layout.host(host);
+  const Host& fresh = layout.model().offers[offer];
+  const bool same = own.host.type == fresh.type && own.host.market == fresh.market;
+  if (!same || own.present == kUnassigned) return false;
+  // The offer's own price leaves out the time until it is there.
+  const PricedTypes& types = layout.model().prices.types();
+  return own.host.price_usd_h <= types.price(fresh.type, fresh.market)->usd_h();
 }
 
 }  // namespace muster::own

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/muster/free_machines.hpp"
 #include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/patience.hpp"
 #include "schedulers/muster/repartition.hpp"
@@ -21,7 +22,9 @@ class RoundLayout {
   /// An instance of the layout, there or to be rented.
   struct Working {
     Host host;
-    std::uint32_t present = kUnassigned;  ///< in the round's instances
+    std::uint32_t present = kUnassigned;  ///< in the round's instances; of a machine beyond these
+    bool machine = false;                 ///< it is free, of a counted type (FreeMachines)
+    bool newest = false;                  ///< of the machines of its type
     std::vector<std::uint32_t> tasks{};   ///< those that may be moved
     std::vector<std::uint32_t> fixed_tasks{};
     double own_usd_h = 0;    ///< worth of its tasks that are of no gang, less its price
@@ -72,13 +75,6 @@ class RoundLayout {
     return std::any_of(all.begin(), all.end(),
                        [&](std::uint32_t one) { return p_.input.tasks()[one].unsaved_usd > 0; });
   }
-  /// A move would leave nothing of the horizon: a share that ends at 0 does not say how much more
-  /// it would lose.
-  bool loses_horizon_by_move(std::uint32_t task) const {
-    const Piece& piece = pieces_[task];
-    const double horizon_h = piece.horizon_h > 0 ? piece.horizon_h : model_.horizon_h;
-    return loses_by_stop(task) && piece.start_h + piece.leave_h >= horizon_h;
-  }
   std::span<const Team> gangs() const { return teams_; }
   /// kUnassigned: it waits.
   std::uint32_t host_of(std::uint32_t task) const { return host_of_[task]; }
@@ -113,15 +109,6 @@ class RoundLayout {
   /// or it may not join. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
-  /// The offer is the host's own, which is there already and costs no more.
-  bool renews(std::uint32_t host, std::uint32_t offer) const {
-    const Host& own = hosts_[host].host;
-    const Host& fresh = offers_[offer];
-    const bool same = own.type == fresh.type && own.market == fresh.market;
-    if (!same || hosts_[host].present == kUnassigned) return false;
-    // The offer's own price leaves out the time until it is there.
-    return own.price_usd_h <= p_.prices.types().price(fresh.type, fresh.market)->usd_h();
-  }
   /// A host to be rented, of one of the model's offers.
   std::uint32_t add_new(std::uint32_t offer);
   void add(std::uint32_t task, std::uint32_t host);
@@ -152,6 +139,7 @@ class RoundLayout {
   std::vector<std::uint32_t> plan_order() const;
   void gather_gangs();
   void gather_hosts();
+  void show_machine(TypeId type);
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);
   void count(Working& working);
@@ -164,6 +152,7 @@ class RoundLayout {
   const RoundParts p_;
   const std::vector<Host> offers_;
   ValueModel model_;
+  FreeMachines machines_;      ///< those that are no hosts yet
   PeerRooms peers_;            ///< of the present; rooms are the round's instances
   std::vector<Piece> pieces_;  ///< `home` in the round's instances, `gang` in teams_
   std::vector<Team> teams_;
@@ -177,5 +166,8 @@ class RoundLayout {
   mutable Paces paces_;        ///< memory that is used again
   mutable std::vector<const Piece*> some_;  ///< likewise
 };
+
+/// The offer is the host's own, which is there already and costs no more.
+bool renews(const RoundLayout& layout, std::uint32_t host, std::uint32_t offer);
 
 }  // namespace muster::own

@@ -47,6 +47,10 @@ bool is_capped(const TaskRow& of) {
   return lack_of(of.reason.code) == RoomLack::caps;
 }
 
+double start_h(const InstanceType& type) {
+  return to_hours(type.acquire + type.setup);
+}
+
 }  // namespace
 
 TimedRound::TimedRound(const TimedParts& parts, Budget& budget)
@@ -97,17 +101,16 @@ double TimedRound::share_of(ShapeId shape, TypeId type) const {
 /// there. The loss by an interruption is assumed to be worth as much as the instance.
 std::optional<double> TimedRound::usd_h_on(TypeId type, const Kind& kind) const {
   const auto offer = offers_.of(type, kind.asks.markets);
-  if (!offer || !p_.prices.on(kind.asks.shape, type).fits) return std::nullopt;
-  const InstanceType& made = p_.view.catalog[type];
+  if (!offer || p_.prices.types().counted(type) || !p_.prices.on(kind.asks.shape, type).fits)
+    return std::nullopt;
   const double often_h = interruptions_h(p_.view, type, offer->market, p_.params);
-  const double undone_h = to_hours(made.acquire + made.setup) + kind.at_risk_s / 3600;
+  const double undone_h = start_h(p_.view.catalog[type]) + kind.at_risk_s / 3600;
   return offer->price.usd_h() * (1 + often_h * undone_h);
 }
 
 double TimedRound::with_risk(double usd_h, const Room& room) const {
-  const InstanceType& made = p_.view.catalog[room.type];
   const double often_h = interruptions_h(p_.view, room.type, room.market, p_.params);
-  return usd_h * (1 + often_h * to_hours(made.acquire + made.setup));
+  return usd_h * (1 + often_h * start_h(p_.view.catalog[room.type]));
 }
 
 MarketChoice TimedRound::markets_of(const TaskRow& of) const {

@@ -45,7 +45,10 @@ double price_alone(ShapeId shape, const ReservationPrices& prices) {
 double price_of_share(ShapeId shape, const ReservationPrices& prices) {
   double least = price_alone(shape, prices);
   if (least == kNone) return kNone;
+  const bool counted = prices.types().counted(prices.of(shape, MarketChoice::on_demand).type);
   for (std::uint32_t i = 0; i < prices.types().size(); ++i) {
+    // Counted machines set a price only where nothing else holds the task.
+    if (prices.types().counted(TypeId{i}) != counted) continue;
     const std::optional<Price> price = prices.types().price(TypeId{i}, Market::on_demand);
     const std::optional<Filled> filled = filled_by(shape, TypeId{i}, prices);
     if (!price || !filled) continue;

@@ -24,6 +24,38 @@ TEST_P(FreeMachines, AreAllThatIsOrderedForFiftyTasks) {
   EXPECT_GT(world.most_rented(), 0u);
 }
 
+TEST_P(FreeMachines, AreUsedAndWhatTheyDoNotHoldIsRentedBesideThem) {
+  StarvingWorld world(GetParam(), {.machines = 2, .rents_beside = true}, {4, 8, 16});
+  constexpr std::uint64_t kJobs = 24;
+  for (std::uint64_t i = 0; i < kJobs; ++i) {
+    world.submit({.cpus = 1, .seconds = 1200, .says_run_time = true});
+  }
+  world.run(3600);
+  EXPECT_EQ(world.over(), kJobs);
+  EXPECT_EQ(world.most_machines(), 2u);
+  EXPECT_GT(world.most_rented(), 2u);
+  EXPECT_EQ(world.refused_orders(), 0u);
+  EXPECT_EQ(world.stops(), 0u) << "nobody gains by a move";
+  // A round or two of those policies that wait for their period.
+  constexpr double kTwoRounds_s = 630;
+  for (std::uint64_t job = 1; job <= kJobs; ++job) {
+    ASSERT_TRUE(world.has_started(job)) << job;
+    EXPECT_LE(world.started_s(job), kTwoRounds_s) << job;
+  }
+}
+
+TEST_P(FreeMachines, TakeTheNextJobsWhenTheyHaveComeFree) {
+  StarvingWorld world(GetParam(), {.machines = 2, .rents_beside = true}, {4, 8, 16});
+  for (int i = 0; i < 24; ++i) world.submit({.cpus = 4, .seconds = 300, .says_run_time = true});
+  world.run(3600);
+  ASSERT_EQ(world.over(), 24u);
+  const std::size_t before = world.machine_uses();
+  world.submit({.cpus = 4, .seconds = 300, .says_run_time = true});
+  world.run(3600);
+  EXPECT_EQ(world.over(), 25u);
+  EXPECT_EQ(world.machine_uses(), before + 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryPolicy, FreeMachines, testing::ValuesIn(replay::test::every_policy()),
                          [](const auto& tested) { return replay::test::test_name(tested.param); });
 

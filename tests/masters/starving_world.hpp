@@ -25,6 +25,8 @@ struct StarvingBounds {
   /// Above 0: the cloud has that number of machines of the first type and none of the others, and
   /// says each second how many are free.
   std::uint32_t machines = 0;
+  /// The machines cost nothing, and the cloud has any number of the other types.
+  bool rents_beside = false;
 };
 
 /// A master under a policy that rents, before a cloud that may be full, and workers whose tasks
@@ -36,7 +38,7 @@ class StarvingWorld {
   /// and more have a GPU for every eight.
   StarvingWorld(const std::string& policy, StarvingBounds bounds, std::vector<double> sizes,
                 std::function<void(MasterSettings&)> change = {})
-      : policy_(policy), bounds_(bounds), catalog_(catalog_of(sizes)) {
+      : policy_(policy), bounds_(bounds), catalog_(catalog_of(sizes, bounds.rents_beside)) {
     settings_.caps = bounds.caps;
     settings_.min_stay = std::chrono::minutes{5};
     settings_.rent_beyond_fleet = bounds.owned > 0;
@@ -113,6 +115,10 @@ class StarvingWorld {
   /// Orders that the cloud had nothing for.
   std::size_t refused_orders() const { return refused_orders_; }
   std::size_t most_rented() const { return most_rented_; }
+  /// How often one was taken into use.
+  std::size_t machine_uses() const { return machine_uses_; }
+  /// Machines that were in use at one time.
+  std::size_t most_machines() const { return most_machines_; }
   const Master& master() const { return *master_; }
   const std::vector<Event>& events() const { return events_; }
   /// Tasks of it have been started.
@@ -125,7 +131,7 @@ class StarvingWorld {
   }
 
  private:
-  static Catalog catalog_of(const std::vector<double>& sizes) {
+  static Catalog catalog_of(const std::vector<double>& sizes, bool first_is_free) {
     std::vector<InstanceType> types;
     for (const double cpus : sizes) {
       InstanceType type;
@@ -133,7 +139,8 @@ class StarvingWorld {
       type.family = "c";
       const double gpus = cpus < 16 ? 0 : cpus / 8;
       type.capacity = Resources::of(gpus, cpus, 2 * cpus);
-      type.on_demand = Price::from_usd_h(0.05 * cpus);
+      const bool is_free = first_is_free && types.empty();
+      type.on_demand = Price::from_usd_h(is_free ? 0 : 0.05 * cpus);
       type.acquire = std::chrono::seconds{1};
       type.setup = std::chrono::seconds{2};
       type.terminate = std::chrono::seconds{1};
@@ -168,18 +175,19 @@ class StarvingWorld {
   }
   void tell_free() {
     if (bounds_.machines == 0) return;
-    const auto free = static_cast<std::uint32_t>(bounds_.machines - rented_.size());
+    const auto free = static_cast<std::uint32_t>(bounds_.machines - used_machines());
     if (told_free_ == free) return;
     std::vector<OfferingChange> changes;
     for (const InstanceType& type : catalog_.types()) {
       const bool is_first = changes.empty();
       changes.push_back({++changes_, now_, {type.name, Market::on_demand, {}, type.on_demand}});
       changes.back().offering.free = is_first ? free : 0;
-      if (told_free_) break;
+      if (told_free_ || bounds_.rents_beside) break;
     }
     told_free_ = free;
     wants_ |= master_->on_offerings(changes, now_) && master_->cadence().on_price;
   }
+  std::size_t used_machines() const { return machines_.size(); }
   void day() {
     if (bounds_.caps.max_usd_day > 0) {
       master_->keep_caps(now_);
@@ -201,17 +209,24 @@ class StarvingWorld {
     }
   }
   void perform(const LaunchInstance& e) {
-    const std::size_t most = std::max<std::size_t>(bounds_.cloud_limit, bounds_.machines);
-    if (most > 0 && rented_.size() >= most) {
+    const bool is_machine = bounds_.machines > 0 && (!bounds_.rents_beside || e.type == TypeId{0});
+    const std::size_t most = is_machine             ? bounds_.machines
+                             : bounds_.rents_beside ? 0
+                                                    : bounds_.cloud_limit;
+    if (most > 0 && (is_machine ? used_machines() : rented_.size()) >= most) {
       ++refused_orders_;
       return master_->instance_refused(e.instance, now_, CloudReason::capacity);
     }
     rented_.insert(e.instance);
+    if (is_machine) machines_.insert(e.instance);
+    machine_uses_ += is_machine;
+    most_machines_ = std::max(most_machines_, machines_.size());
     most_rented_ = std::max(most_rented_, rented_.size());
     coming_.emplace_back(e.instance, now_ + std::chrono::seconds{3});
   }
   void perform(const EndInstance& e) {
     rented_.erase(e.instance);
+    machines_.erase(e.instance);
     std::erase_if(coming_, [&](const auto& each) { return each.first == e.instance; });
     master_->instance_gone(e.instance, {}, now_);
     wants_ |= master_->cadence().on_capacity;
@@ -244,8 +259,10 @@ class StarvingWorld {
   std::map<JobId, std::size_t> starts_;
   std::vector<Event> events_;
   std::set<InstanceId> rented_;
+  std::set<InstanceId> machines_;  ///< those of them that the cloud counts
   std::uint64_t next_ = 1;
-  std::size_t over_ = 0, stops_ = 0, claims_ = 0, refused_orders_ = 0, most_rented_ = 0;
+  std::size_t over_ = 0, stops_ = 0, claims_ = 0, refused_orders_ = 0, most_rented_ = 0,
+              most_machines_ = 0, machine_uses_ = 0;
   std::optional<std::uint32_t> told_free_{};
   std::uint64_t changes_ = 0;  ///< of offerings, that were told
   bool wants_ = false;

@@ -52,13 +52,17 @@ class Hosting {
 
   std::uint32_t kind_of(ShapeId shape, Slot apart) {
     if (is_free(shape)) return kUnassigned;
+    // Nor does a counted machine count, of which there may be one, where another type holds it.
+    const PricedTypes& types = prices_.types();
+    const bool counted = types.counted(prices_.of(shape).type);
+    const auto rests = [&](TypeId type) { return rests_(type) || types.counted(type) != counted; };
     const bool any_to_be_had = std::ranges::any_of(
-        made_.types, [&](TypeId type) { return holds(shape, type) && !rests_(type); });
+        made_.types, [&](TypeId type) { return holds(shape, type) && !rests(type); });
     bound::FluidKind kind;
     Key key{apart, {}};
     for (std::size_t i = 0; i < made_.types.size(); ++i) {
       const TypeId type = made_.types[i];
-      const bool counts = holds(shape, type) && !(any_to_be_had && rests_(type));
+      const bool counts = holds(shape, type) && !(any_to_be_had && rests(type));
       const Resources& amount = prices_.on(shape, type).amount;
       kind.on.push_back(counts ? bound::OnType{amount, 1} : bound::OnType{});
       if (counts) key.second.emplace_back(i, amount.amounts());

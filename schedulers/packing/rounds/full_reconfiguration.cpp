@@ -222,21 +222,22 @@ void FullReconfiguration::enter(std::uint32_t position) {
   for (std::uint32_t peer : of_job_[group.apart.job]) tree_.drop(peer);
 }
 
-void FullReconfiguration::accept(TypeId type, Configuration& result) {
+std::uint32_t FullReconfiguration::accept(TypeId type, std::uint32_t most, Configuration& result) {
   // Greedy choices depend on which groups have tasks left and not on how many: as long as each
   // group of the fill has enough of them, the next fill would be equal.
-  std::uint32_t times = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t times = most;
   for (std::uint32_t position : fill_) {
     const Group& group = groups_[candidates_[position].group];
     times = std::min(times, group.left() / group.used);
   }
-  for (; times > 0; --times) {
+  for (std::uint32_t i = 0; i < times; ++i) {
     const auto first = static_cast<std::uint32_t>(result.tasks.size());
     for (std::uint32_t position : fill_) {
       result.tasks.push_back(members_[groups_[candidates_[position].group].next++]);
     }
     result.bins.push_back({type, first, static_cast<std::uint32_t>(fill_.size()), worth_.usd_h()});
   }
+  return times;
 }
 
 void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model,
@@ -246,6 +247,7 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
   make_groups(tasks);
   const PricedTypes& types = model.prices.types();
   for (TypeId type : types.by_descending_price()) {
+    if (tasks.most(type) == 0) continue;
     const Resources& capacity = types[type].capacity;
     // A set that is worth its price but for rounding is worth it.
     const double price = types.usd_h(type) - kWorthEpsilon_usd_h;
@@ -254,9 +256,10 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
     // No set is worth more than its tasks undisturbed; the slack is for rounding.
     if (collect(tasks, model, type) * (1 + 1e-12) < price) continue;
     make_runs();
-    for (fill(model, capacity); !fill_.empty(); fill(model, capacity)) {
+    std::uint32_t most = tasks.most(type);
+    for (fill(model, capacity); !fill_.empty() && most > 0; fill(model, capacity)) {
       if (worth_.usd_h() < price) break;
-      accept(type, result);
+      most -= accept(type, most, result);
     }
     // fill_ holds positions in candidates_, which the next type replaces: the last chance to reset
     // them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -19,7 +20,13 @@ struct PackingTasks {
   std::span<const std::uint32_t> kind_of;  ///< of each task, an index into `kinds`
   /// From which other tasks each is kept apart. Empty: no tasks are.
   std::span<const Apart> apart_of{};
+  /// How many instances of each type there may be, where machines are counted beside types that are
+  /// not. Empty: any number.
+  std::span<const std::uint32_t> most_bins{};
 
+  std::uint32_t most(TypeId type) const {
+    return most_bins.empty() ? std::numeric_limits<std::uint32_t>::max() : most_bins[type.value];
+  }
   Apart apart(std::uint32_t task) const { return apart_of.empty() ? Apart{} : apart_of[task]; }
 };
 
@@ -95,7 +102,8 @@ class FullReconfiguration {
   void take_back_fill();
   void fill(const WorthModel& model, const Resources& capacity);
   const Candidate* best_candidate(const Resources& capacity);
-  void accept(TypeId type, Configuration& result);
+  /// Fills at most that number of instances; returns how many.
+  std::uint32_t accept(TypeId type, std::uint32_t most, Configuration& result);
   void place_leftovers(const PackingTasks& tasks, const WorthModel& model, Configuration& result);
 
   std::vector<Group> groups_;

@@ -85,7 +85,7 @@ Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthM
   const PricedTypes& types = model.prices.types();
   std::vector<std::uint32_t> unassigned = visiting_order(tasks);
   for (TypeId type : types.by_descending_price()) {
-    while (true) {
+    for (std::uint32_t most = tasks.most(type); most > 0; --most) {
       const Fill fill = fill_one(tasks, model, type, unassigned);
       const double price = types.usd_h(type);
       if (fill.tasks.empty() || fill.worth.usd_h() < price - kWorthEpsilon_usd_h) break;

@@ -121,6 +121,12 @@ void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& 
 void RoundInput::gather_instances(const MarketView& market, Price surcharge) {
   rests_.assign(market.cluster.catalog.size(), 0);
   for (std::uint32_t i = 0; i < rests_.size(); ++i) rests_[i] = market.rests(TypeId{i});
+  left_.assign(rests_.size(), std::nullopt);
+  for (const OfferingRow& row : market.cluster.state.offerings().rows()) {
+    if (row.key.market == Market::on_demand && row.key.zone.empty()) {
+      left_[row.key.type.value] = left_of(market.cluster.state, row);
+    }
+  }
   for (const InstanceRow& row : market.cluster.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
     // No task is meant for an instance that is going away (ReleaseDecided): it is no home either.

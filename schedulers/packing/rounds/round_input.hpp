@@ -120,6 +120,8 @@ class RoundInput {
   std::uint32_t looks() const { return looks_; }
   /// The cloud does not have the type on the market now.
   bool rests(TypeId type) const { return rests_[type.value] != 0; }
+  /// Instances of the type that the cloud has left on demand; nothing: it does not count them.
+  std::optional<std::uint32_t> left(TypeId type) const { return left_[type.value]; }
 
  private:
   /// State of a walk over the jobs.
@@ -161,6 +163,7 @@ class RoundInput {
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
   std::vector<char> rests_;  ///< of each type
+  std::vector<std::optional<std::uint32_t>> left_;
   std::vector<Slot> order_;  ///< of jobs, where their priorities differ
   WideJobs wide_;
   std::uint32_t looks_ = 0;

@@ -133,6 +133,8 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
     last_kinds.swap(kinds);
     const auto price = [&](TypeId type) -> std::optional<Price> {
       if (!types.offered(type) || (type != bin.type && rests(type))) return std::nullopt;
+      // There are no more machines than the packing has used.
+      if (type != bin.type && types.counted(type)) return std::nullopt;
       return types.price(type);
     };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {

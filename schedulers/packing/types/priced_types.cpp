@@ -40,6 +40,7 @@ bool PricedTypes::learn(const OfferingTable& offerings, Price surcharge) {
     Priced& priced = present[row.key.type.value];
     const Price price = sum_of(row.price, surcharge);
     priced.on[static_cast<std::size_t>(row.key.market)] = price;
+    priced.counted = row.free.has_value() && (priced.counted || !priced.offered);
     // Rows of a type on demand come before those on the spot market.
     if (priced.offered && priced.price <= price) continue;
     priced.price = price;
@@ -49,12 +50,17 @@ bool PricedTypes::learn(const OfferingTable& offerings, Price surcharge) {
   // Callers compute everything anew on true; a change of the other market alone does not count.
   if (present == priced_) return false;
   priced_ = std::move(present);
+  any_uncounted_ = std::any_of(priced_.begin(), priced_.end(), [](const Priced& priced) {
+    return priced.offered && !priced.counted;
+  });
   by_descending_price_.clear();
   for (std::uint32_t i = 0; i < priced_.size(); ++i) {
     if (priced_[i].offered) by_descending_price_.push_back(TypeId{i});
   }
   std::stable_sort(by_descending_price_.begin(), by_descending_price_.end(),
-                   [&](TypeId a, TypeId b) { return price(a) > price(b); });
+                   [&](TypeId a, TypeId b) {
+                     return counted(a) != counted(b) ? counted(a) : price(a) > price(b);
+                   });
   return true;
 }
 

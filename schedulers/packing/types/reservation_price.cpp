@@ -71,12 +71,14 @@ Refusal why_no_type(const Asked& asked_for, const PricedTypes& types, MarketChoi
   return refusal;
 }
 
-ReservationPrice price_of(const Asked& asked, const PricedTypes& types, MarketChoice choice) {
+/// Looks at the types that are counted, or at those that are not.
+ReservationPrice price_among(const Asked& asked, const PricedTypes& types, MarketChoice choice,
+                             bool counted) {
   ReservationPrice best;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
     const std::optional<Price> price = types.price(type, choice);
-    if (!price) continue;
+    if (!price || types.counted(type) != counted) continue;
     const FamilyDemand* demand = asked.on(type, types[type]);
     if (!holds(types[type], demand)) continue;
     // Families run the task at different speeds: the least price an iteration is the cheapest way,
@@ -87,6 +89,12 @@ ReservationPrice price_of(const Asked& asked, const PricedTypes& types, MarketCh
     best.usd_h = price->usd_h();
     best.usd_per_iteration = usd_per_iteration;
   }
+  return best;
+}
+
+ReservationPrice price_of(const Asked& asked, const PricedTypes& types, MarketChoice choice) {
+  ReservationPrice best = price_among(asked, types, choice, false);
+  if (!best.fits()) best = price_among(asked, types, choice, true);
   if (!best.fits()) best.refusal = why_no_type(asked, types, choice);
   return best;
 }

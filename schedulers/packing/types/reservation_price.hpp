@@ -14,7 +14,8 @@
 namespace muster {
 
 /// Worth of a task: the price of hosting it alone in the cheapest way (Eva 4.2). Where families
-/// differ in speed the cheapest way is the one with the least cost an iteration.
+/// differ in speed the cheapest way is the one with the least cost an iteration. Types whose
+/// machines are counted beside others (`PricedTypes::counted`) are no way where another one is.
 struct ReservationPrice {
   TypeId type;                   ///< the cheapest way; invalid when no type holds the task
   double usd_h = 0;              ///< price of that type

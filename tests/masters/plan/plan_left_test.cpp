@@ -73,7 +73,20 @@ TEST_F(LeftTest, WhatWasAskedForSinceTheWordIsNotLeft) {
   EXPECT_EQ(left(), 1u);
 }
 
-/// A gang for which room is kept does not get all of it, and its launches have places for others.
+TEST_F(LeftTest, MachinesThatAreCountedTakeNothingOfTheCapOnInstancesThatAreRentedBesideThem) {
+  const TypeId other{it3().value == 0 ? 1U : 0U};
+  launch(10);
+  Plan plan;
+  plan.launches = {{other, Market::on_demand, {}},
+                   {it3(), Market::on_demand, {}},
+                   {other, Market::on_demand, {}}};
+  for (std::uint32_t i = 0; i < 3; ++i) plan.places.push_back({TaskId{i + 1}, LaunchIndex{i}, {}});
+  const CheckedPlan checked = check(plan, {.max_instances = 1});
+  EXPECT_TRUE(checked.launched(0));
+  EXPECT_TRUE(checked.launched(1));
+  ASSERT_TRUE(checked.launches[2]);
+  EXPECT_EQ(checked.launches[2]->code, RefusalCode::instance_cap);
+}
 
 }  // namespace
 }  // namespace muster

@@ -95,6 +95,26 @@ TEST(FullReconfiguration, sets_a_job_of_many_tasks_apart_where_single_tasks_woul
   EXPECT_EQ(paper.run().bins.size(), 2u) << "3 - 0.3 x 12 < 0";
 }
 
+TEST(FullReconfiguration, fills_no_more_instances_of_a_type_than_there_may_be) {
+  Table3 paper;
+  paper.kind_of = {3, 3, 3};
+  std::vector<std::uint32_t> most(4, 10);
+  const PackingTasks tasks{paper.kinds, paper.kind_of, {}, most};
+  FullReconfiguration packing;
+  Configuration result;
+  packing.run(tasks, paper.model, result);
+  ASSERT_FALSE(result.bins.empty());
+  const TypeId best = result.bins.front().type;
+  const auto count = [&] {
+    return std::ranges::count_if(result.bins, [&](const auto& bin) { return bin.type == best; });
+  };
+  const auto unbound = count();
+  most[best.value] = 0;
+  packing.run(tasks, paper.model, result);
+  EXPECT_GT(unbound, 0);
+  EXPECT_EQ(result.tasks.size(), 3U) << "all have a place";
+}
+
 TEST(FullReconfiguration, lists_what_no_type_holds) {
   Table3 paper;
   paper.kinds.push_back({ClassId{9}, paper.prices.add({Demands(Resources::of(9, 1, 1))})});
@@ -152,6 +172,7 @@ struct World {
   std::vector<TaskKind> kinds;
   std::vector<std::uint32_t> kind_of;
   std::vector<Apart> apart_of;  ///< empty: of none are kept apart
+  std::vector<std::uint32_t> most_bins;
 
   explicit World(int most_tasks) : catalog(random_types()) {
     add_shapes();
@@ -173,7 +194,12 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  PackingTasks tasks() const { return {kinds, kind_of, apart_of}; }
+  void draw_bounds() {
+    for (std::size_t i = 0; i < catalog.size(); ++i) {
+      most_bins.push_back(testing::draw<std::uint32_t>(0, 4));
+    }
+  }
+  PackingTasks tasks() const { return {kinds, kind_of, apart_of, most_bins}; }
 
  private:
   static std::vector<InstanceType> random_types() {
@@ -220,7 +246,8 @@ struct World {
 };
 
 RC_GTEST_PROP(FullReconfiguration, is_the_same_grouped_as_task_by_task, ()) {
-  const World world(40);
+  World world(40);
+  if (testing::draw(0, 3) == 0) world.draw_bounds();
   FullReconfiguration packing;
   Configuration grouped;
   packing.run(world.tasks(), world.model, grouped);
