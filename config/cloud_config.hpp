@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/part_settings.hpp"
 #include "model/time.hpp"
@@ -14,6 +16,9 @@ namespace muster {
 /// The cloud that instances are rented from, in a replay as in a cluster.
 struct CloudConfig {
   std::string provider = "loopback";  ///< one of config/cloud/clouds.def
+  /// Of the catalog: their types are machines of one's own that join, beside what the provider
+  /// rents out. With the provider `hosts` all types are.
+  std::vector<std::string> own_families{};
   /// Refuses beyond; 0: no limit; nothing: no limit in a replay, live the computer's bound.
   std::optional<std::uint32_t> max_instances;
   std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
@@ -31,6 +36,14 @@ struct CloudConfig {
   Duration list_every{};                ///< from one look at what exists to the next; 0: in doubt
   std::uint32_t keep_changes = 10'000;  ///< of what is offered
   PartSettings own;                     ///< settings of single providers
+
+  /// Machines of one's own join the cluster.
+  bool takes_machines() const { return provider == "hosts" || !own_families.empty(); }
+  /// Types of that family are machines of one's own.
+  bool is_own(const std::string& family) const {
+    return provider == "hosts" ||
+           std::find(own_families.begin(), own_families.end(), family) != own_families.end();
+  }
 };
 
 /// Settings of the provider `trace`.

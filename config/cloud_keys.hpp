@@ -36,6 +36,11 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
   return {
       {"cloud.provider", "which cloud instances are rented from",
        word_key<C>(names, [](C& c) -> std::string& { return c.cloud.provider; })},
+      {"cloud.own_families",
+       "families of the catalog whose types are machines of one's own that have joined, used "
+       "beside the instances of the provider; in a replay cloud.max_by_type says how many there "
+       "are",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.cloud.own_families; }}},
       {"cloud.max_instances",
        "most instances that the cloud runs at once; 0: no limit; not given: no limit in a replay; "
        "live 16 a core, as each is a process of its computer, but no more than its memory holds at "
@@ -119,7 +124,8 @@ void check_cloud(const C& parsed, KeyReader<C>& reader) {
       }
       // A config that names another provider on purpose may leave the keys of this one where they
       // stand.
-    } else if (!reader.given("cloud.provider")) {
+    } else if (!reader.given("cloud.provider") &&
+               !(module.name == "hosts" && parsed.cloud.takes_machines())) {
       check_unread(module, parsed, reader);
     }
   }

@@ -122,27 +122,37 @@ bool any_has(const std::deque<NodeEntry>& nodes, std::string_view key) {
                      [&](const NodeEntry& entry) { return entry.reader.given(key); });
 }
 
-/// The provider `hosts` and the port where its machines join go together.
+/// Machines of one's own and the port where they join go together.
 void check_hosts(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
   const bool is_hosts = c.cloud.provider == "hosts";
+  const bool takes_machines = c.cloud.takes_machines();
+  const char* const why = is_hosts ? ", and cloud.provider is hosts"
+                                   : ", and cloud.own_families names types of machines that join";
   for (NodeEntry& node : entry.nodes) {
     const bool given = node.reader.given("join");
     if (given && !node.node.cloud) {
       node.reader.complain("join", "is only for the node with cloud = true, and this is another");
-    } else if (given && !is_hosts) {
-      node.reader.complain("join",
-                           "needs cloud.provider = \"hosts\"; it is \"" + c.cloud.provider + "\"");
+    } else if (given && !takes_machines) {
+      node.reader.complain(
+          "join", fmt::format("needs cloud.provider = \"hosts\", or cloud.own_families beside "
+                              "another provider; the provider is \"{}\"",
+                              c.cloud.provider));
     } else if (given && c.insecure_loopback) {
       node.reader.complain("join", "needs certificates, and insecure_loopback is on");
-    } else if (is_hosts && node.node.cloud) {
-      node.reader.need("join", ", and cloud.provider is hosts");
+    } else if (takes_machines && node.node.cloud) {
+      node.reader.need("join", why);
       // Tokens by which machines join are made there.
       node.reader.need("api", ", and machines join here");
     }
   }
+  if (is_hosts && !c.cloud.own_families.empty()) {
+    entry.reader.complain("cloud.own_families",
+                          "is for machines of one's own beside another provider; with the provider "
+                          "hosts all types are machines that join");
+  }
   const auto& hosts = c.cloud.own.of<HostsCloudSettings>();
-  if (!is_hosts || hosts.lease == Duration{} || hosts.lease >= 10 * hosts.report) return;
+  if (!takes_machines || hosts.lease == Duration{} || hosts.lease >= 10 * hosts.report) return;
   entry.reader.complain("cloud.host_lease",
                         fmt::format("has to be at least ten times host_report, which is {}; it is "
                                     "{}",

@@ -21,6 +21,7 @@
 #include "replay/invariants.hpp"
 #include "replay/job_limits.hpp"
 #include "replay/metrics/measure.hpp"
+#include "replay/own_machines.hpp"
 #include "replay/replayed_policy.hpp"
 #include "replay/run_log.hpp"
 #include "replay/run_world.hpp"
@@ -268,17 +269,14 @@ class Simulation {
   ConnectorSetup cloud_setup(const ProviderMaker& make) {
     const ReplayConfig& config = *setup_.config;
     LoopbackOptions machines = loopback_options(config.cloud);
-    machines.catalog = setup_.catalog;
     machines.quantum = config.world.quantum;
     machines.interruptions.seed = machines.delays.seed = setup_.seed;
-    machines.machines = &machines_;
-    provider_ = make(std::move(machines));
     ConnectorSetup cloud = connector_setup(config.cloud);
     cloud.catalog = setup_.catalog;
     cloud.origin = time_.origin();
     cloud.quantum = config.world.quantum;
     cloud.store = &cloud_store_;
-    cloud.provider = provider_.get();
+    cloud.provider = run_cloud_.make(make, std::move(machines));
     cloud.bill = &bill_;
     return cloud;
   }
@@ -373,7 +371,6 @@ class Simulation {
   std::deque<MemorySiteStore> site_stores_;  ///< one a site
   NullCloudStore cloud_store_;
   CloudBill bill_;
-  std::unique_ptr<CloudProvider> provider_;
   std::deque<CellJournal> journals_;  ///< one a master
   std::deque<DecisionTimes> times_;
   std::vector<std::string> failures_;
@@ -389,7 +386,10 @@ class Simulation {
   WorldHandle waker_;
   std::unique_ptr<RunWorld> world_;
   CapLosses cap_losses_;
-  ActorMachines machines_{[this](InstanceId id, TypeId type) { return launch_worker(id, type); }};
+  ActorMachines machines_{[this](InstanceId id, const std::string& type) {
+    return launch_worker(id, *setup_.catalog->find(type));
+  }};
+  RunCloud run_cloud_{setup_.config->cloud, *setup_.catalog, machines_};
   CloudActor cloud_;
   CloudForMasters cloud_link_;                          ///< the cloud as masters reach it
   std::unique_ptr<sampling::Composition> composition_;  ///< of a sampling group
@@ -433,6 +433,9 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   auto cloud = load_provider(setup.config->cloud, *setup.catalog);
   if (!cloud) return Failure<ReplayError>{ReplayError::bad_input, cloud.error().message};
+  if (std::string fault = count_fault(setup.config->cloud, *setup.catalog); !fault.empty()) {
+    return Failure<ReplayError>{ReplayError::bad_input, std::move(fault)};
+  }
   decider->cloud = std::move(cloud).value();
   // Wall time covers the run and its checks; reading the workload and the policy's setup are
   // excluded.

@@ -11,7 +11,7 @@
 namespace muster {
 
 /// Starts the worker of a machine that is nothing but an actor.
-using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId)>;
+using WorkerLauncher = std::function<WorkerActor(InstanceId, const std::string& type)>;
 
 /// Machines that are worker actors of this process: for replay.
 class ActorMachines final : public MachineBackend {
@@ -20,7 +20,7 @@ class ActorMachines final : public MachineBackend {
 
   Expected<std::string, MachineError> boot(const MachineOrder& order) override {
     WorkerActor& worker = workers_[order.instance];
-    if (!worker) worker = launch_(order.instance, order.type_id);
+    if (!worker) worker = launch_(order.instance, order.type.name);
     return std::string("actor");
   }
   bool halt(InstanceId instance, const std::string&, Duration, std::function<void()>) override {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,10 @@ enum class EndResult : std::uint8_t {
 struct FoundInstances {
   bool complete = false;  ///< false: the cloud did not answer, which says nothing
   std::vector<InstanceId> instances{};
+  /// Of several clouds some did not answer, which says nothing of these instances. Later more is
+  /// known.
+  std::set<InstanceId> unknown{};
+  bool partial = false;  ///< some did not answer, whether or not they have instances on record
 };
 
 /// Kind of a provider's news.
@@ -135,6 +140,9 @@ class CloudProvider {
 
   /// Orders the instance's end. The same order again changes nothing.
   virtual void terminate(InstanceId instance, std::function<void(EndResult)> done) = 0;
+
+  /// The instance is over, refused or gone: nothing is asked of it any more.
+  virtual void forget(InstanceId /*instance*/) {}
 
   /// Existing instances of this cluster: those of all orders that were granted and are not gone.
   virtual void list(std::function<void(FoundInstances)> done) = 0;

@@ -77,7 +77,7 @@ void ProviderCalls::on_doubt_list(InstanceId id, const LaunchAnswer& answer,
   const RentedBook::Rented* rented = book_.find(id);
   if (rented == nullptr) return;
   Calls& calls = calls_[id];
-  if (!found.complete) {
+  if (!found.complete || found.unknown.contains(id)) {
     return after(pause_after(++calls.tries), [this, id, answer] {
       if (book_.find(id) != nullptr) on_doubt(id, answer);
     });
@@ -122,8 +122,10 @@ void ProviderCalls::look_later(Duration wait) {
 }
 
 void ProviderCalls::on_found(const std::set<InstanceId>& expected, const FoundInstances& found) {
-  if (!found.complete) return look_later(pause_after(++looks_));
-  looks_ = 0;
+  const bool whole = found.complete && !found.partial;
+  if (!whole) look_later(pause_after(++looks_));
+  if (!found.complete) return;
+  if (whole) looks_ = 0;
   const std::set<InstanceId> exists(found.instances.begin(), found.instances.end());
   for (const InstanceId id : exists) {
     if (book_.find(id) != nullptr) continue;
@@ -133,7 +135,8 @@ void ProviderCalls::on_found(const std::set<InstanceId>& expected, const FoundIn
   }
   for (const InstanceId id : expected) {
     const RentedBook::Rented* rented = book_.find(id);
-    if (rented != nullptr && !exists.contains(id) && !is_launching(id)) miss(id, rented->record);
+    if (exists.contains(id) || found.unknown.contains(id)) continue;
+    if (rented != nullptr && !is_launching(id)) miss(id, rented->record);
   }
   if (setup_.list_every > Duration::zero()) look_later(setup_.list_every);
 }

@@ -37,7 +37,10 @@ class ProviderCalls {
   /// Compares what exists with what is on record.
   void look();
   /// The instance is not rented any more.
-  void forget(InstanceId id) { calls_.erase(id); }
+  void forget(InstanceId id) {
+    calls_.erase(id);
+    setup_.provider->forget(id);
+  }
 
  private:
   /// Of one instance, since the start.

@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "actors/cloud/combined_provider.hpp"
 #include "actors/cloud/trace_provider.hpp"
 #include "config/cloud/delays.hpp"
 #include "config/numbers.hpp"
@@ -57,9 +63,8 @@ Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   });
 }
 
-/// Which machines they are is the composition root's choice: see HostMachines.
-Maker make_hosts(const CloudConfig& config, const Catalog& catalog) {
-  for (const InstanceType& type : catalog.types()) {
+std::optional<Failure<ConfigError>> fault_of_own(const Catalog& own) {
+  for (const InstanceType& type : own.types()) {
     if (!type.spot) continue;
     return Failure<ConfigError>{
         ConfigError::invalid,
@@ -67,13 +72,75 @@ Maker make_hosts(const CloudConfig& config, const Catalog& catalog) {
                     "spot market, so leave spot_usd_per_hour empty",
                     type.name)};
   }
+  return std::nullopt;
+}
+
+/// Which machines they are is the composition root's choice: see HostMachines.
+Maker make_hosts(const CloudConfig& config, const Catalog& catalog) {
+  if (auto fault = fault_of_own(catalog)) return *std::move(fault);
   return make_loopback(config, catalog);
+}
+
+/// Machines of one's own join beside the provider.
+std::optional<Failure<ConfigError>> fault_beside(const CloudConfig& config, const Catalog& catalog,
+                                                 const CatalogParts& parts) {
+  for (const std::string& family : config.own_families) {
+    const auto& types = catalog.types();
+    const bool known = std::any_of(types.begin(), types.end(),
+                                   [&](const InstanceType& type) { return type.family == family; });
+    if (known) continue;
+    return Failure<ConfigError>{
+        ConfigError::invalid,
+        fmt::format("cloud.own_families: no type of the catalog is of the family '{}'", family)};
+  }
+  if (parts.rented.size() == 0) {
+    return Failure<ConfigError>{
+        ConfigError::invalid,
+        fmt::format("cloud.own_families: all types of the catalog are of these families, so that "
+                    "there is nothing for the provider {} to rent out: name fewer, or say "
+                    "cloud.provider = \"hosts\"",
+                    config.provider)};
+  }
+  return fault_of_own(parts.own);
 }
 
 }  // namespace
 
-Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
-                                                   const Catalog& catalog) {
+CatalogParts parts_of(const Catalog& catalog, const CloudConfig& config) {
+  std::vector<InstanceType> own, rented;
+  for (const InstanceType& type : catalog.types()) {
+    (config.is_own(type.family) ? own : rented).push_back(type);
+  }
+  return {Catalog(std::move(own)), Catalog(std::move(rented))};
+}
+
+std::unique_ptr<CloudProvider> beside_each_other(std::unique_ptr<CloudProvider> own,
+                                                 std::unique_ptr<CloudProvider> rented,
+                                                 const CloudConfig& config,
+                                                 const Catalog& catalog) {
+  std::set<std::string> own_types;
+  for (const InstanceType& type : catalog.types()) {
+    if (config.is_own(type.family)) own_types.insert(type.name);
+  }
+  std::vector<CombinedProvider::Part> parts(2);
+  // An instance that has a machine is where that is, though its family may have been named since.
+  parts[0].has = [own_types = std::move(own_types)](const RentedRecord& record) {
+    return record.machine.empty() ? own_types.contains(record.type)
+                                  : record.machine.starts_with(kHostPrefix);
+  };
+  parts[0].cloud = std::move(own);
+  parts[1].cloud = std::move(rented);
+  return std::make_unique<CombinedProvider>(std::move(parts));
+}
+
+Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config, const Catalog& all) {
+  Catalog rented;
+  if (config.provider != "hosts" && !config.own_families.empty()) {
+    CatalogParts parts = parts_of(all, config);
+    if (auto fault = fault_beside(config, all, parts)) return *std::move(fault);
+    rented = std::move(parts.rented);
+  }
+  const Catalog& catalog = rented.size() > 0 ? rented : all;
 #define MUSTER_CLOUD(NAME) \
   if (config.provider == #NAME) return make_##NAME(config, catalog);
 #include "config/cloud/clouds.def"

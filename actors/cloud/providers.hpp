@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "actors/cloud/cloud_provider.hpp"
 #include "actors/cloud/connector.hpp"
@@ -17,9 +18,26 @@ namespace muster {
 /// Makes a provider over the given machines. May be called again, for another run.
 using ProviderMaker = std::function<std::unique_ptr<CloudProvider>(LoopbackOptions machines)>;
 
-/// Reads what the provider needs that the config names.
+/// Reads what the provider needs that the config names. Where machines of one's own join beside it,
+/// the provider has the other types of the catalog alone.
 Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
                                                    const Catalog& catalog);
+
+/// A catalog's types: those of machines of one's own, and those that the provider rents out.
+struct CatalogParts {
+  Catalog own;
+  Catalog rented;
+};
+CatalogParts parts_of(const Catalog& catalog, const CloudConfig& config);
+
+/// A cloud of machines of one's own and one of the provider, as one. Both have to be over catalogs
+/// that `parts_of` gave.
+std::unique_ptr<CloudProvider> beside_each_other(std::unique_ptr<CloudProvider> own,
+                                                 std::unique_ptr<CloudProvider> rented,
+                                                 const CloudConfig& config, const Catalog& catalog);
+
+/// Names of machines of one's own begin so in the records of instances.
+inline constexpr std::string_view kHostPrefix = "host-";
 
 /// The config's settings of machines: limits, delays and interruptions.
 LoopbackOptions loopback_options(const CloudConfig& config);

@@ -29,7 +29,7 @@ class TraceProvider::Relay final : public CloudHost {
     } else if (news.kind == ProviderNewsKind::gone) {
       news.recorded = [trace = &provider_, id, recorded = std::move(news.recorded)](Instant at) {
         recorded(at);
-        trace->forget(id);
+        trace->drop(id);
       };
     }
     host_->tell(std::move(news));
@@ -168,7 +168,7 @@ void TraceProvider::keep(const RentedRecord& order) {
   ordered_[key].insert(order.instance);
 }
 
-void TraceProvider::forget(InstanceId id) {
+void TraceProvider::drop(InstanceId id) {
   const auto order = orders_.extract(id);
   if (order.empty()) return;
   const auto others = ordered_.find(order.mapped().key);

@@ -69,7 +69,7 @@ class TraceProvider final : public CloudProvider {
   void check(InstanceId id);
   void set(const Offering& offering, Instant at);
   void keep(const RentedRecord& order);
-  void forget(InstanceId id);
+  void drop(InstanceId id);
   std::set<InstanceId> ordered(const Key& key) const;
 
   struct Order {

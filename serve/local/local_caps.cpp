@@ -100,7 +100,8 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
   const std::uint64_t most = std::min(by_cores, computer.memory_bytes / kBytesOfInstance);
   MasterCaps& caps = config.master.caps;
   caps.max_instances = std::max(kFewestOfMaster, static_cast<std::uint32_t>(most) / masters);
-  // The computer's room does not bound machines that join.
+  // The computer's room does not bound machines that join. Beside rented instances these do not
+  // count.
   if (config.cloud.provider == "hosts") caps.max_instances = 0;
   caps.max_usd_h = share_of(kUsdH, masters);
   caps.max_usd_day = share_of(kUsdDay, masters);

@@ -195,10 +195,16 @@ std::string end_instances(const ClusterConfig& config, const StopRequest& reques
 }
 
 /// Machines of one's own join a cluster at that address, by which they reach its masters too.
-void open_to_machines(const Endpoint& join, ClusterConfig& config) {
-  config.cloud.provider = "hosts";
-  config::put_defaults_beside(config.cloud.provider, config.master);
-  config.catalog = shipped_file("cluster/own-types.csv");
+void open_to_machines(const LocalRequest& request, ClusterConfig& config) {
+  const Endpoint& join = *request.join;
+  if (request.rents) {
+    config.cloud.own_families = {"own", "own-gpu"};
+    config.catalog = shipped_file("cluster/own-and-local-types.csv");
+  } else {
+    config.cloud.provider = "hosts";
+    config::put_defaults_beside(config.cloud.provider, config.master);
+    config.catalog = shipped_file("cluster/own-types.csv");
+  }
   for (NodeConfig& node : config.nodes) {
     if (node.cloud) node.join = join;
     if (node.workers) node.workers->host = join.host;
@@ -218,7 +224,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   config.policy = kLocalPolicy;
   config.catalog = shipped_file("cluster/local-types.csv");
   config.cloud.delay_scale = kLocalDelayScale;
-  if (request.join) open_to_machines(*request.join, config);
+  if (request.join) open_to_machines(request, config);
   set_default_caps(machines::look_at_computer(), config);
   return config;
 }

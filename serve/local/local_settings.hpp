@@ -39,7 +39,8 @@ struct LocalRequest {
   std::optional<CapsRequest> caps;
   std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
   std::optional<Endpoint> join;        ///< of a new cluster: where machines of one's own join
-  bool new_stores = false;             ///< of an older cluster, whose nodes have no stores
+  bool rents = false;       ///< with `join`: processes of this computer are rented beside them
+  bool new_stores = false;  ///< of an older cluster, whose nodes have no stores
   std::filesystem::path own_parent{};  ///< above its folder, and made for it; empty: no such folder
   std::vector<std::filesystem::path> made{};  ///< its folder and those above that were just made
 };

@@ -9,17 +9,13 @@
 #include "actors/time/clock_wall.hpp"
 #include "model/rounded_text.hpp"
 #include "schedulers/registry.hpp"
-#include "serve/machines/computer.hpp"
-#include "serve/node/machine_template.hpp"
+#include "serve/node/node_cloud.hpp"
 #include "serve/solver/cbc_solver.hpp"
 #include "storage/records/record_codec.hpp"
 #include "storage/stores/recovery.hpp"
-#include "workers/process/progress.hpp"
 
 namespace muster {
 namespace {
-
-constexpr const char* kHostsProvider = "hosts";
 
 /// Any time whatever: only differences are looked at.
 Duration steady_now() {
@@ -63,58 +59,6 @@ StoreHistoryOptions history_options(const RoleContext& context) {
 
 Failure<NodeError> store_failure(const Failure<StoreError>& error) {
   return {NodeError::store, error.message};
-}
-
-using Machines = Expected<std::unique_ptr<MachineBackend>, NodeError>;
-
-Machines open_processes(const RoleContext& context) {
-  MachineOptions machine = machine_template(context.setup, context.roster, context.state);
-  if (std::string fault = task_user_fault(context.setup.config, context.state); !fault.empty()) {
-    return Failure<NodeError>{NodeError::task_user, std::move(fault)};
-  }
-  auto machines = ProcessMachines::open(std::move(machine));
-  if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
-  return std::unique_ptr<MachineBackend>(std::move(machines).value());
-}
-
-/// Instances of the cloud's store that run on machines of one's own.
-Expected<std::size_t, StoreError> on_hosts(const Store& store) {
-  std::size_t count = 0;
-  // Records that cannot be read have stopped the start before.
-  const auto trouble =
-      store.scan(Family::instance, {}, [&](std::string_view /*key*/, std::string_view bytes) {
-        const auto record = decode_rented(bytes);
-        if (record && !record->gone_at && record->machine.starts_with("host-")) ++count;
-        return true;
-      });
-  if (trouble) return *trouble;
-  return count;
-}
-
-Machines open_hosts(const RoleContext& context, CloudRole& role) {
-  const auto& settings = context.setup.config.cloud.own.of<HostsCloudSettings>();
-  const auto rented = on_hosts(*role.store);
-  if (!rented) return store_failure(rented.error());
-  hosts::HostBookSetup book;
-  book.rented = rented.value();
-  book.file = context.state / "hosts.json";
-  book.catalog = &context.catalog;
-  book.lease = settings.lease;
-  book.report = settings.report;
-  book.wall_s = [] {
-    return std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch()).count();
-  };
-  book.since_boot = process::boot_time;
-  book.note = context.note;
-  // The node's own, as they outlive the role.
-  book.settings = [setup = context.setup, roster = context.roster](InstanceId instance,
-                                                                   const InstanceType& type) {
-    return remote_worker_settings(setup, roster, {instance, {}, type, Market::on_demand});
-  };
-  auto opened = hosts::HostBook::open(std::move(book));
-  if (!opened) return Failure<NodeError>{NodeError::machines, opened.error().message};
-  role.hosts = std::move(opened).value();
-  return std::unique_ptr<MachineBackend>(std::make_unique<hosts::HostMachines>(role.hosts));
 }
 
 /// Before the site's actor, which sends by it. One node of the cluster tells of its cap.
@@ -269,22 +213,7 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   auto records = RocksCloudStore::open(*role->store);
   if (!records) return store_failure(records.error());
   role->records = std::move(records).value();
-  auto machines = config.cloud.provider == kHostsProvider ? open_hosts(context, *role)
-                                                          : open_processes(context);
-  if (!machines) return machines.error();
-  role->machines = std::move(machines).value();
-
-  auto make = load_provider(config.cloud, context.catalog);
-  if (!make) return Failure<NodeError>{NodeError::bad_catalog, make.error().message};
-  LoopbackOptions loopback = loopback_options(config.cloud);
-  loopback.catalog = &context.catalog;
-  // Machines of one's own are their own bound.
-  loopback.limits.instances = config.cloud.max_instances.value_or(
-      role->hosts ? 0 : machines::most_workers(machines::look_at_computer()));
-  if (role->hosts) loopback.no_room = "no machine of that type is free";
-  loopback.interruptions.seed = loopback.delays.seed = config.seed;
-  loopback.machines = role->machines.get();
-  role->provider = make.value()(std::move(loopback));
+  if (auto failed = open_provider(context, *role)) return *std::move(failed);
 
   ConnectorSetup cloud = connector_setup(config.cloud);
   cloud.catalog = &context.catalog;

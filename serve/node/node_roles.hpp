@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/cloud/connector.hpp"
+#include "actors/cloud/providers.hpp"
 #include "serve/api/audit_log.hpp"
 #include "serve/group/group.hpp"
 #include "serve/hosts/book_admin.hpp"
@@ -65,11 +66,13 @@ struct SiteRole {
 struct CloudRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<RocksCloudStore> records;
-  std::shared_ptr<hosts::HostBook> hosts;     ///< null: instances are of another provider
-  std::shared_ptr<api::AuditLog> audit;       ///< of the node's API; null: it has no API
-  std::unique_ptr<hosts::JoinServer> join;    ///< where machines join
-  std::unique_ptr<process::SlowSteps> marks;  ///< by which they know the folder of checkpoints
-  std::unique_ptr<MachineBackend> machines;
+  std::shared_ptr<hosts::HostBook> hosts;        ///< null: instances are of another provider
+  std::shared_ptr<api::AuditLog> audit;          ///< of the node's API; null: it has no API
+  std::unique_ptr<hosts::JoinServer> join;       ///< where machines join
+  std::unique_ptr<process::SlowSteps> marks;     ///< by which they know the folder of checkpoints
+  std::shared_ptr<const CatalogParts> catalogs;  ///< types of the provider's clouds
+  std::unique_ptr<MachineBackend> machines;      ///< null: there are own_machines alone
+  std::unique_ptr<MachineBackend> own_machines;  ///< null: no machine joins
   std::unique_ptr<CloudProvider> provider;
   CloudBill bill;
   CloudActor actor;

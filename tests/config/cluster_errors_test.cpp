@@ -357,6 +357,33 @@ TEST(ClusterErrors, WantsAnApiWhereMachinesOfOnesOwnJoin) {
   EXPECT_THAT(errors_of(parts), ElementsAre(IsGoldenAt("local.toml:14:1: node.n2.api")));
 }
 
+/// Errors of a cluster whose node n0 has site, cloud and API, with these lines and sections.
+Texts errors_of_cloud_beside_site(const std::string& lines, const std::string& sections) {
+  return errors_of({.top = kTop + "api_token = \"token\"\n",
+                    .nodes = kSite + "cloud = true\napi = \"127.0.0.1:8090\"\n" + lines + kMaster,
+                    .sections = sections});
+}
+
+TEST(ClusterErrors, WantsAJoinPortAndTypesOfItsOwnForMachinesBesideAnotherProvider) {
+  const std::string join = "join = \"10.0.0.1:7443\"\n";
+  const std::string own = "[cloud]\nown_families = [\"box\"]\n";
+  EXPECT_THAT(errors_of_cloud_beside_site(join, own), ElementsAre("no error"));
+  EXPECT_THAT(errors_of_cloud_beside_site("", own),
+              ElementsAre(AllOf(HasSubstr("node.n0.join"), HasSubstr("cloud.own_families"))));
+  EXPECT_THAT(errors_of_cloud_beside_site(join, ""),
+              ElementsAre(AllOf(HasSubstr("node.n0.join"), HasSubstr("or cloud.own_families"))));
+  EXPECT_THAT(errors_of_cloud_beside_site(join, own + "provider = \"hosts\"\n"),
+              ElementsAre(AllOf(HasSubstr("cloud.own_families"), HasSubstr("all types"))));
+}
+
+TEST(ClusterErrors, HasTheLeaseOfMachinesReadBesideTheDefaultProvider) {
+  const std::string join = "join = \"10.0.0.1:7443\"\n";
+  const std::string lease = "[cloud]\nhost_lease = \"1min\"\n";
+  EXPECT_THAT(errors_of_cloud_beside_site(join, lease + "own_families = [\"box\"]\n"),
+              ElementsAre("no error"));
+  EXPECT_THAT(errors_of_cloud_beside_site("", lease), ElementsAre(HasSubstr("cloud.host_lease")));
+}
+
 TEST(ClusterErrors, TellsWhatKindOfErrorItWas) {
   EXPECT_EQ(load_cluster_config("/nowhere/local.toml", {}).error().code, ConfigError::unreadable);
   EXPECT_THAT(load_cluster_config("/nowhere/local.toml", {}).error().message,

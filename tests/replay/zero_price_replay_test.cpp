@@ -1,16 +1,19 @@
 // Machines of one's own may cost nothing: every policy of the table takes a price of 0.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "model/rng.hpp"
 #include "tests/replay/every_policy.hpp"
 #include "tests/replay/replay_setup.hpp"
+#include "tests/support/golden.hpp"
 
 namespace muster::replay {
 namespace {
@@ -75,6 +78,51 @@ TEST_P(PriceOfNothingUnder, IsTakenWhereOtherTypesCostSomething) {
   EXPECT_TRUE(std::isfinite(run->result.total_cost_usd));
   const auto of_type = launches(run.value(), catalog);
   EXPECT_TRUE(of_type.contains("own")) << run->result.total_cost_usd;
+}
+
+/// The most instances of the type that were ordered and not gone at one time.
+std::size_t most_at_once(const Run& run, TypeId type) {
+  std::set<InstanceId> there;
+  std::size_t most = 0;
+  for (const Event& event : run.events) {
+    if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+      if (launch->type == type) there.insert(launch->instance);
+    } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
+      there.erase(refused->instance);
+    } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+      there.erase(gone->instance);
+    }
+    most = std::max(most, there.size());
+  }
+  return most;
+}
+
+TEST_P(PriceOfNothingUnder, IsThatOfCountedMachinesBesideWhichTheRestIsRented) {
+  InstanceType own = type_at("own", 8, 0);
+  own.family = "own";
+  SmallReplay replay = jobs_on(Catalog({own, type_at("rented", 8, 0.4)}), /*seed=*/3);
+  for (WorkloadJob& entry : replay.workload().jobs) {
+    entry.submit = Instant{};
+  }
+  replay.config().cloud.own_families = {"own"};
+  replay.config().cloud.max_by_type = {{"own", 2}};
+  const auto run = replay.run(GetParam());
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_EQ(run->result.jobs_completed, 20U);
+  EXPECT_EQ(most_at_once(run.value(), TypeId{0}), 2U);
+  EXPECT_GT(run->result.total_cost_usd, 0) << "two machines are too few for all at once";
+}
+
+TEST(CountedMachinesOfAReplay, HaveToBeStated) {
+  InstanceType own = type_at("own", 8, 0);
+  own.family = "own";
+  SmallReplay replay;
+  replay.use(Catalog({own, type_at("rented", 8, 0.4)}));
+  replay.job(0, 60, Resources::of(0, 1, 1));
+  replay.config().cloud.own_families = {"own"};
+  const auto run = replay.run("no-packing");
+  ASSERT_FALSE(run.has_value());
+  EXPECT_THAT(run.error().message, ::muster::test::IsGolden());
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, PriceOfNothingUnder, ::testing::ValuesIn(test::every_policy()),

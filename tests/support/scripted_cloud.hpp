@@ -70,7 +70,7 @@ class ScriptedCloud final : public CloudProvider {
       --dumb_lists;
       return done({});
     }
-    const FoundInstances found{true, {exists.begin(), exists.end()}};
+    const FoundInstances found{true, {exists.begin(), exists.end()}, unknown, !unknown.empty()};
     if (holds_lists) {
       held.push_back([done, found] { done(found); });
     } else {
@@ -98,6 +98,7 @@ class ScriptedCloud final : public CloudProvider {
 
   Duration boot = std::chrono::seconds{1};
   std::set<InstanceId> exists;
+  std::set<InstanceId> unknown;      ///< of which its lists say nothing
   std::deque<LaunchAnswer> answers;  ///< given first, before everything is granted
   std::deque<EndResult> end_results;
   int loses_answers = 0;       ///< so many launches that fail are granted all the same

@@ -52,6 +52,7 @@ struct UpArguments {
   std::optional<std::uint16_t> api_port;
   std::string caps;
   std::string join;
+  bool rents = false;
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
@@ -198,18 +199,14 @@ std::string difference(const UpArguments& asked, const local::LocalCluster& clus
   }
   if (asked.join.empty()) return {};
   const auto& join = config.value().cloud_node().join;
-  if (join && join == join_place(asked.join)) return {};
-  return join ? fmt::format("machines join the cluster here at {}", to_text(*join))
-              : std::string("no machines join the cluster here");
-}
-
-void say_how_to_join(const ClusterConfig& config) {
-  const auto& join = config.cloud_node().join;
-  if (!join) return;
-  fmt::print(
-      "Machines of your own join it: make a token by `muster join-token create --quiet`, and on "
-      "each run\n  muster join https://{} --token-file FILE\n",
-      to_text(*join));
+  if (!join) return "no machines join the cluster here";
+  if (join != join_place(asked.join)) {
+    return fmt::format("machines join the cluster here at {}", to_text(*join));
+  }
+  const bool rents = config.value().cloud.provider != "hosts";
+  if (rents == asked.rents) return {};
+  return rents ? "the cluster here rents beside machines that join (--rent)"
+               : "the cluster here rents nothing beside machines that join";
 }
 
 /// Shows the cluster, whose nodes are linked, and what has been changed of it.
@@ -233,7 +230,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
     describe(dir, config.value(), nodes);
     say_what_next(dir, page_address(context.value(), arguments.quiet));
     fmt::print("{}\n", user);
-    say_how_to_join(config.value());
+    say_how_to_join(config.value().cloud_node().join);
     return kDone;
   }
   fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
@@ -262,14 +259,6 @@ CLI::Validator not_empty() {
   return CLI::Validator(check, "TEXT");
 }
 
-std::string check_join_place(const std::string& text) {
-  if (join_place(text)) return "";
-  return fmt::format(
-      "has to be an address of this computer that the machines reach, ADDRESS or "
-      "ADDRESS:PORT, like 10.0.0.1; it is '{}'",
-      text);
-}
-
 local::LocalRequest request_of(const UpArguments& arguments) {
   local::LocalRequest request;
   // A single process has one site. One master has all room and all caps, so that nothing waits
@@ -285,6 +274,7 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   request.overrides = arguments.overrides;
   request.new_stores = arguments.new_stores;
   if (!arguments.join.empty()) request.join = join_place(arguments.join);
+  request.rents = arguments.rents;
   request.nodes = arguments.nodes.value_or(local::most_nodes(request));
   return request;
 }
@@ -462,11 +452,17 @@ void add_up(CLI::App& app, int& exit_code) {
           "--caps", up->caps,
           "caps of all masters together: none, or one or more of instances=N,usd_h=X,usd_day=Y")
       ->check(not_empty());
+  CLI::Option* join =
+      command
+          ->add_option("--join", up->join,
+                       "have machines of your own join at this address of this computer, ADDRESS "
+                       "or ADDRESS:PORT (7443), instead of processes here; for a new cluster")
+          ->check(CLI::Validator(check_join_place, "ADDRESS"));
   command
-      ->add_option("--join", up->join,
-                   "have machines of your own join at this address of this computer, ADDRESS or "
-                   "ADDRESS:PORT (7443), instead of processes here; for a new cluster")
-      ->check(CLI::Validator(check_join_place, "ADDRESS"));
+      ->add_flag("--rent", up->rents,
+                 "with --join: rent instances, which are processes here, for work that finds no "
+                 "room on the machines")
+      ->needs(join);
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes, or like 5min (60)")
       ->transform(CLI::Validator(in_whole_seconds, ""));

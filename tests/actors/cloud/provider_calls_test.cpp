@@ -71,6 +71,30 @@ TEST_F(ProviderCallsTest, AfterTheLastTryTheCloudIsAskedWhatExistsBeforeTheOrder
   EXPECT_THAT(refused_, ElementsAre(kFirst));
 }
 
+TEST_F(ProviderCallsTest, AnOrderIsNotRefusedWhileItsCloudSaysNothing) {
+  remote_.answers = {3, {LaunchResult::failed, "no answer"}};
+  remote_.unknown = {kFirst};
+  rent(record_of(1));
+  calls_.launch(kFirst);
+  desk_->run_until_s(20);
+  EXPECT_THAT(refused_, IsEmpty()) << "another cloud's answer says nothing of it";
+  remote_.unknown.clear();
+  desk_->run_until_s(100);
+  EXPECT_THAT(refused_, ElementsAre(kFirst));
+}
+
+TEST_F(ProviderCallsTest, ALookConcludesNothingOfInstancesWhoseCloudSaysNothingAndComesAgain) {
+  remote_.unknown = {InstanceId{1}};
+  rent(record_of(1), 0);
+  rent(record_of(2), 0);
+  calls_.look();
+  EXPECT_THAT(gone_, ElementsAre(InstanceId{2}));
+  remote_.unknown.clear();
+  desk_->run_until_s(1);
+  EXPECT_EQ(remote_.lists, 2);
+  EXPECT_THAT(gone_, testing::Contains(InstanceId{1}));
+}
+
 TEST_F(ProviderCallsTest, AnInstanceWhoseAnswerWasLostIsNotRefused) {
   remote_.answers = {3, {LaunchResult::failed, "no answer"}};
   remote_.loses_answers = 1;

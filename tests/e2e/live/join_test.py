@@ -300,6 +300,60 @@ class Joining(unittest.TestCase):
         finally:
             muster("down", "--dir", folder, "--erase")
 
+    def test_7_machines_are_used_first_and_instances_rented_beside_them(self):
+        folder = self.root / "beside"
+        place = f"127.0.0.1:{free_port()}"
+        self.assertIn("--join", muster("up", "--dir", folder, "--rent", code=2).stderr)
+        muster("up", "--dir", folder, "--nodes", 1, "--join", place, "--rent", "--set",
+               f"cloud.host_lease=\"{LEASE_S}s\"", "--set", "cloud.host_report=\"200ms\"",
+               "--policy", "muster,period_s=1,eager,free_wait_s=0")
+        host = None
+        try:
+            def on(*words):
+                return muster(*words, cluster=folder).stdout.strip()
+
+            def submit(script):
+                return on("submit", "--quiet", "--cpus", 1, "--memory", "0.5", "--", "/bin/sh",
+                          "-c", script)
+
+            def types_of(job):
+                shown = json.loads(on("job", job, "--attempts", "--json"))["tasks"][0]
+                return [attempt["instance_type"] for attempt in shown["attempts"]]
+
+            first = submit("true")
+            on("wait", first)
+            self.assertNotRegex(types_of(first)[0], r"^own\.", "no machine has joined yet")
+            token = on("join-token", "create", "--quiet")
+            host = Host(self.root, "beside-host", f"https://{place}", "--token", token, "--cpus",
+                        "1", "--memory", "2")
+            until(lambda: "ready" in on("hosts"))
+            marks = self.root / "beside-marks"
+            marks.mkdir()
+            until(lambda: not json.loads(on("instances", "--json"))["instances"])
+            time.sleep(2)  # the connector looks each second how many are free
+            own = submit(living(marks, 12))
+            until(lambda: types_of(own))
+            self.assertEqual(types_of(own), ["own.1x2"])
+            rented = submit("sleep 20")
+            until(lambda: types_of(rented))
+            self.assertNotRegex(types_of(rented)[0], r"^own\.", "the machine is full")
+            # Both go on where they were when the connector is there again.
+            node = [pid for pid, words in processes()
+                    if "node" in words[1:2] and any(str(folder) in word for word in words)]
+            os.kill(node[0], signal.SIGKILL)
+            until(lambda: muster("status", cluster=folder, code=None).returncode == 0)
+            self.assertEqual((len(types_of(own)), len(types_of(rented))), (1, 1))
+            host.kill()
+            until(lambda: len(types_of(own)) == 2)
+            self.assertNotRegex(types_of(own)[1], r"^own\.", "the machine has vanished")
+            on("wait", own, rented)
+            self.assertEqual(len(types_of(rented)), 1)
+            self.no_two_at_once(marks)
+        finally:
+            if host:
+                host.end()
+            muster("down", "--dir", folder, "--erase", code=None)
+
     def no_two_at_once(self, marks):
         """No attempt of a task says that it lives once a later one has begun."""
         again = 0
