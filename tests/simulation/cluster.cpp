@@ -48,6 +48,10 @@ Cluster::Cluster(const Scenario& scenario, Complain complain)
     master.disk = std::make_unique<MasterDisk>(timeline_, ++seed);
     master.disk->max_history = scenario.bounds.history;
   }
+  if (scenario.own_machines > 0) {
+    own_.emplace(machines_, scenario.catalog, scenario.own_machines);
+    machines_.bound(*scenario.catalog.find("own"), scenario.own_machines);
+  }
   cloud_.node = network_.add_node();
   cloud_.offset = *offset;
   cloud_.disk = std::make_unique<CloudDisk>(timeline_, ++seed);
@@ -244,7 +248,7 @@ void Cluster::start_cloud() {
   loopback.interruptions.per_h = scenario_.interruptions_per_h;
   loopback.interruptions.seed = scenario_.seed;
   loopback.machines = &machines_;
-  providers_.push_back(std::make_unique<LoopbackProvider>(std::move(loopback)));
+  providers_.push_back(make_provider(std::move(loopback)));
   ConnectorSetup cloud;
   cloud.catalog = &scenario_.catalog;
   cloud.origin = origin_of(cloud_.offset);
@@ -255,6 +259,20 @@ void Cluster::start_cloud() {
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor);
   cloud_.store->writer().belong_to(handle);
   network_.bring_up(cloud_.node, handle);
+}
+
+/// Machines of one's own outlive the connector, which finds them in use as they are.
+std::unique_ptr<CloudProvider> Cluster::make_provider(LoopbackOptions options) {
+  if (scenario_.own_machines == 0) return std::make_unique<LoopbackProvider>(std::move(options));
+  LoopbackOptions own = options;
+  own.catalog = &own_->catalogs.own;
+  own.machines = &own_->machines;
+  own.limits = {};
+  options.catalog = &own_->catalogs.rented;
+  options.machines = &own_->rented;
+  return beside_each_other(std::make_unique<LoopbackProvider>(std::move(own)),
+                           std::make_unique<LoopbackProvider>(std::move(options)), own_->config,
+                           scenario_.catalog);
 }
 
 Instant Cluster::cloud_clock(Instant truth) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tests/simulation/disks.hpp"
 #include "tests/simulation/machines.hpp"
 #include "tests/simulation/network.hpp"
+#include "tests/simulation/own_park.hpp"
 #include "tests/simulation/scenario.hpp"
 #include "tests/support/virtual_system.hpp"
 
@@ -90,6 +92,7 @@ class Cluster {
   void start_site(std::uint32_t i);
   void start_master(std::uint32_t i);
   void start_cloud();
+  std::unique_ptr<CloudProvider> make_provider(LoopbackOptions options);
   WorkerActor start_worker(Machine& machine);
   void meet(NodeIndex a, NodeIndex b);
   ClockOrigin origin_of(Duration offset) const;
@@ -116,7 +119,8 @@ class Cluster {
   std::vector<std::unique_ptr<MasterStore>> old_master_stores_;
   std::vector<std::unique_ptr<MemorySiteStore>> old_site_stores_;
   std::vector<std::unique_ptr<MemoryCloudStore>> old_cloud_stores_;
-  std::vector<std::unique_ptr<LoopbackProvider>> providers_;  ///< one a life of the cloud
+  std::optional<OwnPark> own_;  ///< where there are machines of one's own
+  std::vector<std::unique_ptr<CloudProvider>> providers_;  ///< one a life of the cloud
   std::uint64_t messages_ = 0;
 };
 

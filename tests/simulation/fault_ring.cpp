@@ -23,9 +23,10 @@ constexpr const char* kUsage =
     "Usage: fault_ring [--seeds FIRST-LAST] [--faults COUNT] [--check-every MESSAGES]\n"
     "                  [--without "
     "FAULT|clock_back|cloud_limits|caps|failures|site_disks|bounds|hardships|services|"
-    "pipelines]...\n"
+    "pipelines|machines]...\n"
     "                  [--with ...]... [--no-shrink] [--trace]\n"
-    "Services and pipelines are a part of some seeds; --with services: of all.\n";
+    "Services, pipelines and machines of one's own are a part of some seeds; --with services: of "
+    "all.\n";
 
 /// Seeds of a call whose invariants are looked at after every message.
 constexpr std::uint64_t kClosely = 20;
@@ -46,9 +47,12 @@ std::optional<std::uint64_t> number(std::string_view text) {
 }
 
 bool set(ScenarioLimits& limits, std::string_view name, bool in) {
-  if (name == "services" || name == "pipelines") {
-    SeedShare& share = name == "services" ? limits.services : limits.pipelines;
-    share = in ? SeedShare::all : SeedShare::none;
+  SeedShare* share = name == "services"    ? &limits.services
+                     : name == "pipelines" ? &limits.pipelines
+                     : name == "machines"  ? &limits.machines
+                                           : nullptr;
+  if (share != nullptr) {
+    *share = in ? SeedShare::all : SeedShare::none;
     return true;
   }
   bool* flag = name == "clock_back"     ? &limits.clock_back

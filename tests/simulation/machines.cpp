@@ -53,14 +53,26 @@ Expected<std::string, MachineError> MachinePark::boot(const MachineOrder& order)
   if (!machine) {
     machine = std::make_unique<Machine>();
     machine->instance = order.instance;
-    machine->type = order.type_id;
+    machine->type = *catalog_.find(order.type.name);
     machine->capacity = order.type.capacity;
     start_worker(*machine);
+    check_count(*machine);
   } else if (machine->ended) {
     complain_(
         fmt::format("instance {} is booted after its machine was ended", order.instance.value));
   }
   return fmt::format("machine {}", order.instance.value);
+}
+
+void MachinePark::check_count(const Machine& booted) {
+  const auto most = most_of_.find(booted.type);
+  if (most == most_of_.end()) return;
+  std::uint32_t count = 0;
+  for (const Machine* machine : running()) count += machine->type == booted.type;
+  if (count > most->second) {
+    complain_(fmt::format("instance {} is booted, and all {} machines of its type are in use",
+                          booted.instance.value, most->second));
+  }
 }
 
 bool MachinePark::halt(InstanceId instance, const std::string&, Duration,
@@ -86,8 +98,13 @@ bool MachinePark::adopt(const RentedRecord& record) {
 }
 
 void MachinePark::keep_only(const std::set<InstanceId>& instances) {
+  keep_only(instances, [](TypeId) { return true; });
+}
+
+void MachinePark::keep_only(const std::set<InstanceId>& instances,
+                            const std::function<bool(TypeId)>& of) {
   for (const auto& [id, machine] : machines_) {
-    if (!instances.contains(id)) end(*machine);
+    if (!instances.contains(id) && of(machine->type)) end(*machine);
   }
 }
 

@@ -68,12 +68,17 @@ class MachinePark final : public MachineBackend {
   MachinePark(Network& network, const Catalog& catalog, WorkRules rules, Starter start,
               Complain complain);
 
+  /// There are that many machines of the type.
+  void bound(TypeId type, std::uint32_t most) { most_of_[type] = most; }
+
   // What a connector asks for.
   Expected<std::string, MachineError> boot(const MachineOrder& order) override;
   bool halt(InstanceId instance, const std::string& machine, Duration grace,
             std::function<void()> done) override;
   bool adopt(const RentedRecord& record) override;
   void keep_only(const std::set<InstanceId>& instances) override;
+  /// Likewise, of the machines of those types alone.
+  void keep_only(const std::set<InstanceId>& instances, const std::function<bool(TypeId)>& of);
 
   /// The worker's process dies; another one begins after a while.
   void kill_worker(Machine& machine, Duration down);
@@ -105,6 +110,7 @@ class MachinePark final : public MachineBackend {
   void save(const MachineAttempt& attempt);
   void report(Machine& machine, Key key);
   void check_room(const Machine& machine);
+  void check_count(const Machine& booted);
   void end(Machine& machine);
 
   Network& network_;
@@ -113,6 +119,7 @@ class MachinePark final : public MachineBackend {
   Starter start_;
   Complain complain_;
   Keepers keepers_;
+  std::map<TypeId, std::uint32_t> most_of_;
   std::map<InstanceId, std::unique_ptr<Machine>> machines_;
   std::vector<std::unique_ptr<Machine>> replaced_;  ///< lost; what was to happen there may yet come
   std::map<TaskId, std::pair<InstanceId, Attempt>> executing_;

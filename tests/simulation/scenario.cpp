@@ -176,6 +176,23 @@ void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   if (limits.failures) scenario.attempts_fail = fails;
 }
 
+/// Drawn apart from all else.
+void draw_own_machines(Scenario& scenario, SeedShare share) {
+  Rng rng(scenario.seed ^ 0x0311AC);
+  const bool chosen = rng.below(4) == 0 || share == SeedShare::all;
+  if (share == SeedShare::none || !chosen) return;
+  scenario.own_machines = static_cast<std::uint32_t>(1 + rng.below(3));
+  std::vector<InstanceType> types = scenario.catalog.types();
+  InstanceType own;
+  own.name = own.family = "own";
+  own.capacity = Resources::of(0, 8, 32);
+  own.on_demand = Price::from_usd_h(rng.below(2) == 0 ? 0 : 0.1);
+  own.acquire = own.setup = own.terminate = std::chrono::seconds{1};
+  // Before the others and behind them: its number means nothing.
+  types.insert(rng.below(2) == 0 ? types.begin() : types.end(), std::move(own));
+  scenario.catalog = Catalog(std::move(types));
+}
+
 /// Drawn apart from all else. A hopeless gang whose token was forgotten could come twice, and its
 /// user knows of one only.
 void draw_bounds(Scenario& scenario) {
@@ -437,6 +454,7 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   draw_wishes(rng, scenario);
   Rng chance(seed ^ 0xFA017);
   draw_faults(chance, limits, scenario);
+  draw_own_machines(scenario, limits.machines);
   if (limits.bounds) draw_bounds(scenario);
   if (limits.hardships) draw_hardships(scenario);
   if (limits.hardships) draw_stream(scenario);

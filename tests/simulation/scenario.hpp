@@ -131,6 +131,7 @@ struct ScenarioLimits {
   bool hardships = true;  ///< users may repeat themselves, jobs be long, checkpoints hold nothing
   SeedShare services = SeedShare::some;   ///< users may have services
   SeedShare pipelines = SeedShare::some;  ///< users may have pipelines
+  SeedShare machines = SeedShare::some;   ///< machines of one's own may be beside the cloud
 };
 
 struct Scenario {
@@ -143,7 +144,9 @@ struct Scenario {
   SiteSettings site;
   ClassifyConfig classify;
   std::uint32_t cloud_instances = 0;  ///< 0: no limit
-  std::uint32_t cloud_spot = 0;       ///< the same of spot instances
+  /// Machines of one's own, of the type "own", beside the cloud; 0: there is no such type.
+  std::uint32_t own_machines = 0;
+  std::uint32_t cloud_spot = 0;  ///< the same of spot instances
   double interruptions_per_h = 0;
   Duration notice{};
   std::uint64_t snapshot_every = 0;
