@@ -1,0 +1,176 @@
+#include "storage/files/file_io.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <system_error>
+
+#include "storage/files/path_text.hpp"
+
+namespace muster::files {
+namespace {
+
+constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
+
+/// openat2 may be interrupted by renames elsewhere on the machine; that often it is asked again.
+constexpr int kMostTries = 16;
+
+struct FolderCloser {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+ssize_t read_some(int file, char* to, std::size_t most) {
+  ssize_t got = 0;
+  do {
+    got = read(file, to, most);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+/// -1 with errno as openat2 gives it.
+int open_beneath(int folder, const char* name, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  for (int tries = 0;; ++tries) {
+    const auto opened = static_cast<int>(syscall(SYS_openat2, folder, name, &how, sizeof how));
+    if (opened >= 0 || (errno != EAGAIN && errno != EINTR) || tries == kMostTries) return opened;
+  }
+}
+
+}  // namespace
+
+Failure<FileError> system_failure(std::string_view path, std::string_view done, int error) {
+  FileError code = FileError::system;
+  if (error == ENOSPC || error == EDQUOT) code = FileError::no_space;
+  if (error == ENOENT) code = FileError::missing;
+  if (error == EEXIST || error == ENOTEMPTY) code = FileError::exists;
+  return {code, fmt::format("{} cannot be {}: {}", shown_path(path), done,
+                            std::generic_category().message(error))};
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (number_ >= 0) close(number_);
+  number_ = -1;
+}
+
+Expected<Descriptor, FileError> open_folder(const std::filesystem::path& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return system_failure(path.string(), "opened as a folder", errno);
+  return folder;
+}
+
+Descriptor open_entry(int folder, const std::string& name, int flags) {
+  flags |= O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  const int opened = open_beneath(folder, name.c_str(), flags);
+  // Filters of system calls of some containers answer EPERM to calls that they do not know.
+  if (opened >= 0 || (errno != ENOSYS && errno != EPERM)) return Descriptor(opened);
+  return Descriptor(openat(folder, name.c_str(), flags));
+}
+
+Expected<std::vector<std::string>, FileError> names_in(int folder, std::size_t most,
+                                                       std::string_view path) {
+  // Opened anew, since the listing moves the place at which a descriptor stands.
+  Descriptor again(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again) return system_failure(path, "listed", errno);
+  const std::unique_ptr<DIR, FolderCloser> listing(fdopendir(again.get()));
+  if (!listing) return system_failure(path, "listed", errno);
+  again.release();  // the listing owns it now
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = readdir(listing.get());
+    if (entry == nullptr) break;
+    std::string name = entry->d_name;
+    if (name == "." || name == ".." || name.find('/') != std::string::npos) continue;
+    if (names.size() == most) {
+      return Failure<FileError>{
+          FileError::too_large,
+          fmt::format("{} has more entries than may be looked at", shown_path(path))};
+    }
+    names.push_back(std::move(name));
+  }
+  if (errno != 0) return system_failure(path, "listed", errno);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+FileTrouble read_exactly(int file, std::uint64_t size, const TakeBytes& take) {
+  std::vector<char> buffer(std::clamp<std::uint64_t>(size + 1, 1, kReadAtOnce));
+  std::uint64_t read_before = 0;
+  for (;;) {
+    const ssize_t got = read_some(file, buffer.data(), buffer.size());
+    if (got < 0) return system_failure("the content", "read", errno);
+    const auto count = static_cast<std::uint64_t>(got);
+    if (count > size - read_before) {
+      return Failure<FileError>{FileError::changed,
+                                fmt::format("there are more than the expected {} bytes", size)};
+    }
+    if (count == 0) break;
+    if (auto trouble = take({buffer.data(), static_cast<std::size_t>(count)})) return trouble;
+    read_before += count;
+  }
+  if (read_before == size) return std::nullopt;
+  return Failure<FileError>{FileError::changed, fmt::format("there are {} bytes where {} were "
+                                                            "expected",
+                                                            read_before, size)};
+}
+
+Expected<std::string, FileError> read_small_file(int folder, const std::string& name,
+                                                 std::size_t most) {
+  const Descriptor file = open_entry(folder, name, O_RDONLY);
+  if (!file) return system_failure(name, "opened", errno);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return system_failure(name, "looked at", errno);
+  if (!S_ISREG(status.st_mode)) {
+    return Failure<FileError>{FileError::refused, shown_path(name) + " has to be a regular file"};
+  }
+  std::string text(most + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = read_some(file.get(), text.data() + size, text.size() - size);
+    if (got < 0) return system_failure(name, "read", errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > most) {
+    return Failure<FileError>{FileError::too_large, fmt::format("{} has to have at most {} bytes",
+                                                                shown_path(name), most)};
+  }
+  text.resize(size);
+  return text;
+}
+
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+std::int64_t nanoseconds_of(const timespec& time) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+  return std::clamp<std::int64_t>(time.tv_sec, -kFarthest, kFarthest) * kSecond + time.tv_nsec;
+}
+
+}  // namespace muster::files
