@@ -1,0 +1,302 @@
+#include "storage/files/object_folder.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "storage/files/object_batch.hpp"
+#include "tests/storage/files/staged_folder.hpp"
+#include "tests/support/golden.hpp"
+
+namespace muster::files {
+namespace {
+
+namespace fs = std::filesystem;
+using test::IsGolden;
+using Time = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+constexpr Time kNoTime{};
+const Time kAnyTime = Time::max();
+
+class ObjectFolderTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ObjectFolder> open() const { return valid(ObjectFolder::open_in(path())); }
+  fs::path path() const { return beside_ / "store"; }
+  fs::path path_of(const ContentId& id) const {
+    return path() / "objects" / id.text().substr(0, 2) / id.text().substr(2);
+  }
+  static ContentId put(ObjectFolder& store, std::string_view content) {
+    ObjectWriter writer = valid(ObjectWriter::begin(store));
+    EXPECT_FALSE(writer.add(content));
+    return valid(writer.finish());
+  }
+  std::size_t temps() const {
+    std::size_t files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(path() / "temp")) {
+      files += entry.is_regular_file() ? 1 : 0;
+    }
+    return files;
+  }
+  static std::string read(ObjectFolder& store, const ContentId& id) {
+    const Descriptor file = valid(store.open_read(id));
+    std::string text(100, '\0');
+    text.resize(static_cast<std::size_t>(::read(file.get(), text.data(), text.size())));
+    return text;
+  }
+  /// Sweeps from beginning to end, step by step.
+  static ObjectUsage sweep(ObjectFolder& store, SweepOrder order, int* steps = nullptr) {
+    ObjectUsage removed;
+    for (;;) {
+      const SweepStep step = valid(store.sweep(order));
+      removed.objects += step.removed.objects;
+      removed.bytes += step.removed.bytes;
+      if (steps != nullptr) ++*steps;
+      if (!step.next) return removed;
+      order.from = *step.next;
+    }
+  }
+
+  StagedFolder beside_;
+};
+
+TEST_F(ObjectFolderTest, gives_a_content_back_by_its_id) {
+  const auto store = open();
+  const ContentId id = put(*store, "text");
+  EXPECT_EQ(id, ContentId::of("text"));
+  EXPECT_EQ(read(*store, id), "text");
+  EXPECT_EQ(valid(store->size(id)), 4U);
+  EXPECT_TRUE(valid(store->keep(id)));
+  EXPECT_FALSE(store->check(id));
+  EXPECT_EQ(valid(store->usage()).objects, 1U);
+  EXPECT_EQ(valid(store->usage()).bytes, 4U);
+  EXPECT_EQ(read(*open(), id), "text") << "another opening";
+}
+
+TEST_F(ObjectFolderTest, has_no_content_that_was_not_put) {
+  const auto store = open();
+  const ContentId id = ContentId::of("absent");
+  EXPECT_FALSE(valid(store->keep(id)));
+  EXPECT_EQ(store->open_read(id).error().code, FileError::missing);
+  EXPECT_EQ(store->size(id).error().code, FileError::missing);
+  EXPECT_EQ(store->check(id)->code, FileError::missing);
+  EXPECT_THAT(store->open_read(id).error().message, IsGolden());
+}
+
+TEST_F(ObjectFolderTest, is_closed_to_other_users_and_runs_nothing) {
+  const auto store = open();
+  const fs::path object = path_of(put(*store, "#!/bin/sh\n"));
+  EXPECT_EQ(fs::status(object).permissions(), fs::perms{0600});
+  EXPECT_EQ(fs::status(object.parent_path()).permissions(), fs::perms{0700});
+  EXPECT_EQ(fs::status(path()).permissions(), fs::perms{0700});
+}
+
+TEST_F(ObjectFolderTest, takes_no_content_that_is_not_as_it_was_announced) {
+  const auto store = open();
+  ObjectWriter writer = valid(ObjectWriter::begin(*store));
+  EXPECT_FALSE(writer.add("forged"));
+  const auto refused = writer.finish(ContentId::of("true"));
+  EXPECT_EQ(refused.error().code, FileError::damaged);
+  EXPECT_THAT(refused.error().message, IsGolden());
+  EXPECT_EQ(valid(store->usage()).objects, 0U);
+  EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectFolderTest, has_nothing_of_a_content_that_was_not_finished) {
+  const auto store = open();
+  {
+    ObjectWriter writer = valid(ObjectWriter::begin(*store));
+    EXPECT_FALSE(writer.add("half"));
+    EXPECT_EQ(temps(), 1U);
+  }
+  EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectFolderTest, loses_what_a_killed_process_has_left_and_keeps_what_others_write) {
+  const auto store = open();
+  ObjectWriter living = valid(ObjectWriter::begin(*store));
+  EXPECT_FALSE(living.add("here"));
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto dying = ObjectFolder::open_in(path());
+    auto writer = ObjectWriter::begin(*dying.value());
+    writer->add("gone");
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(temps(), 2U);
+  const auto next = open();
+  EXPECT_EQ(temps(), 1U);
+  EXPECT_EQ(read(*next, valid(living.finish())), "here");
+}
+
+TEST_F(ObjectFolderTest, says_that_a_content_is_damaged_and_takes_it_again) {
+  const auto store = open();
+  const ContentId id = put(*store, "text");
+  std::ofstream(path_of(id)) << "tent";
+  const auto damage = store->check(id);
+  EXPECT_EQ(damage->code, FileError::damaged);
+  EXPECT_THAT(damage->message, IsGolden());
+  EXPECT_FALSE(valid(store->keep(id)));
+  put(*store, "text");
+  EXPECT_FALSE(store->check(id));
+}
+
+TEST_F(ObjectFolderTest, puts_a_content_anew_that_was_cut_off) {
+  const auto store = open();
+  const ContentId id = put(*store, "text");
+  fs::resize_file(path_of(id), 2);
+  put(*store, "text");
+  EXPECT_FALSE(store->check(id));
+}
+
+TEST_F(ObjectFolderTest, follows_no_link_in_the_place_of_an_object) {
+  const auto store = open();
+  const ContentId id = put(*store, "text");
+  fs::remove(path_of(id));
+  fs::create_symlink("/etc/passwd", path_of(id));
+  EXPECT_FALSE(store->open_read(id));
+  EXPECT_FALSE(valid(store->keep(id)));
+}
+
+TEST_F(ObjectFolderTest, opens_no_folder_that_is_something_else) {
+  beside_.file("store/mine");
+  const auto refused = ObjectFolder::open_in(path());
+  EXPECT_EQ(refused.error().code, FileError::refused);
+  EXPECT_THAT(refused.error().message, IsGolden());
+  fs::remove_all(path());
+  beside_.file("store/format", "muster-objects 2\n");
+  EXPECT_EQ(ObjectFolder::open_in(path()).error().code, FileError::invalid);
+  EXPECT_EQ(ObjectFolder::open_in(beside_ / "absent/store").error().code, FileError::missing);
+  beside_.file("plain");
+  EXPECT_FALSE(ObjectFolder::open_in(beside_ / "plain"));
+}
+
+TEST_F(ObjectFolderTest, goes_on_with_a_making_that_was_cut_short) {
+  fs::create_directories(path() / "objects");
+  beside_.file("store/lock", "").file("store/format.new", "must");
+  const auto store = open();
+  put(*store, "text");
+}
+
+TEST_F(ObjectFolderTest, says_that_the_disk_is_full_and_leaves_nothing) {
+  const auto store = open();
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  ObjectWriter writer = valid(ObjectWriter::begin(*store));
+  EXPECT_EQ(system_failure("a", "written", ENOSPC).code, FileError::no_space);
+  EXPECT_EQ(system_failure("a", "written", EDQUOT).code, FileError::no_space);
+  const rlimit small{16, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const auto trouble = writer.add(std::string(100, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(trouble);
+}
+
+TEST_F(ObjectFolderTest, sweeps_what_is_old_and_has_no_keeper) {
+  const auto store = open();
+  const ContentId kept = put(*store, "kept");
+  const ContentId old = put(*store, "older");
+  const auto keep = [&](const ContentId& id) { return id == kept; };
+  EXPECT_EQ(sweep(*store, {keep, kNoTime}).objects, 0U) << "nothing is so old";
+  const ObjectUsage removed = sweep(*store, {keep, kAnyTime});
+  EXPECT_EQ(removed.objects, 1U);
+  EXPECT_EQ(removed.bytes, 5U);
+  EXPECT_FALSE(valid(store->keep(old)));
+  EXPECT_TRUE(valid(store->keep(kept)));
+}
+
+TEST_F(ObjectFolderTest, sweeps_no_object_that_was_put_again_or_kept) {
+  const auto store = open();
+  const auto age = [&](const ContentId& id) {
+    fs::last_write_time(path_of(id), std::chrono::file_clock::from_sys(std::chrono::sys_seconds{}));
+  };
+  const SweepOrder order{[](const ContentId&) { return false; }, Time{std::chrono::hours{1}}};
+  const ContentId again = put(*store, "again"), kept = put(*store, "kept"),
+                  old = put(*store, "old");
+  for (const ContentId& id : {again, kept, old}) age(id);
+  put(*store, "again");
+  EXPECT_TRUE(valid(store->keep(kept)));
+  EXPECT_EQ(sweep(*store, order).objects, 1U);
+  EXPECT_FALSE(valid(store->keep(old)));
+}
+
+TEST_F(ObjectFolderTest, sweeps_in_steps_that_look_at_a_number_of_objects) {
+  const auto store = open();
+  for (int i = 0; i < 50; ++i) put(*store, std::to_string(i));
+  int steps = 0;
+  const SweepOrder order{[](const ContentId&) { return false; }, kAnyTime, 7};
+  EXPECT_EQ(sweep(*store, order, &steps).objects, 50U);
+  EXPECT_EQ(steps, 8);
+  EXPECT_EQ(valid(store->usage()).objects, 0U);
+}
+
+TEST_F(ObjectFolderTest, takes_equal_contents_of_several_at_once) {
+  const auto store = open(), other = open();
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number) {
+    threads.emplace_back([&, number] {
+      for (int i = 0; i < 20; ++i) put(number % 2 ? *store : *other, std::to_string(i));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(valid(store->usage()).objects, 20U);
+  EXPECT_EQ(temps(), 0U);
+}
+
+class ObjectBatchTest : public ObjectFolderTest {
+ protected:
+  Expected<ContentId, FileError> put_file(ObjectBatch& batch, const std::string& content,
+                                          std::uint64_t bytes) {
+    beside_.file("from", content);
+    return batch.put(open_entry(beside_.open().get(), "from", O_RDONLY).get(), bytes);
+  }
+};
+
+TEST_F(ObjectBatchTest, has_all_when_it_is_finished) {
+  const auto store = open();
+  ObjectBatch batch(*store);
+  std::set<ContentId> ids;
+  for (int i = 0; i < 300; ++i) {
+    const std::string content = std::to_string(i);
+    ids.insert(valid(put_file(batch, content, content.size())));
+  }
+  EXPECT_TRUE(valid(batch.has(ContentId::of("299")))) << "before it is an object, too";
+  EXPECT_FALSE(valid(batch.has(ContentId::of("300"))));
+  EXPECT_FALSE(batch.finish());
+  EXPECT_EQ(ids.size(), 300U);
+  for (const ContentId& id : ids) EXPECT_FALSE(store->check(id));
+  EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectBatchTest, takes_a_content_twice) {
+  const auto store = open();
+  ObjectBatch batch(*store);
+  EXPECT_EQ(valid(put_file(batch, "a", 1)), valid(put_file(batch, "a", 1)));
+  EXPECT_FALSE(batch.finish());
+  valid(put_file(batch, "a", 1));
+  EXPECT_FALSE(batch.finish());
+  EXPECT_EQ(valid(store->usage()).objects, 1U);
+  EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectBatchTest, refuses_a_file_of_another_size) {
+  const auto store = open();
+  ObjectBatch batch(*store);
+  EXPECT_EQ(put_file(batch, "abc", 2).error().code, FileError::changed);
+  EXPECT_EQ(put_file(batch, "abc", 4).error().code, FileError::changed);
+  EXPECT_EQ(temps(), 0U);
+}
+
+}  // namespace
+}  // namespace muster::files
