@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "storage/files/content_flow.hpp"
+#include "storage/files/file_tree.hpp"
+
+namespace muster::files {
+
+/// User and group of what is unpacked.
+struct FileOwner {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
+/// So far, of an unpacking.
+struct UnpackCount {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// How a tree is unpacked.
+struct UnpackOptions {
+  bool verify = false;             ///< every content is hashed while it is copied
+  std::optional<FileOwner> owner;  ///< else this process'; giving files away takes privileges
+  /// Hears of each file; false ends the unpacking with `stopped`.
+  std::function<bool(const UnpackCount&)> progress;
+};
+
+/// Makes all of the tree in an open folder that is empty. Files get their modes, with reading and
+/// writing for their owner; folders are 0700. Works by descriptors and follows no link, whoever
+/// owns the folder. Folders are given to the owner when all in them is made, links come last.
+/// Nothing waits for the disk: after a crash the folder has to be made anew.
+///
+/// On failure what it made is removed again; the message names the path. `exists` when the folder
+/// is not empty, `missing` for a content that the source has not, `damaged` for one that is not as
+/// the tree says, `no_space`.
+FileTrouble unpack_tree(const FileTree& tree, int folder, ContentSource& source,
+                        const UnpackOptions& options = {});
+
+}  // namespace muster::files
