@@ -187,20 +187,24 @@ TEST_F(ObjectFolderTest, goes_on_with_a_making_that_was_cut_short) {
   put(*store, "text");
 }
 
-TEST_F(ObjectFolderTest, says_that_the_disk_is_full_and_leaves_nothing) {
-  const auto store = open();
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  ObjectWriter writer = valid(ObjectWriter::begin(*store));
+TEST_F(ObjectFolderTest, leaves_nothing_of_a_content_that_the_disk_does_not_take) {
   EXPECT_EQ(system_failure("a", "written", ENOSPC).code, FileError::no_space);
   EXPECT_EQ(system_failure("a", "written", EDQUOT).code, FileError::no_space);
-  const rlimit small{16, before.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  const auto trouble = writer.add(std::string(100, 'x'));
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_TRUE(trouble);
+  const auto store = open();
+  {
+    ObjectWriter writer = valid(ObjectWriter::begin(*store));
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{16, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    const auto trouble = writer.add(std::string(100, 'x'));
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_TRUE(trouble);
+  }
+  EXPECT_EQ(temps(), 0U);
+  EXPECT_EQ(valid(store->usage()).objects, 0U);
 }
 
 TEST_F(ObjectFolderTest, sweeps_what_is_old_and_has_no_keeper) {
