@@ -452,17 +452,14 @@ void add_up(CLI::App& app, int& exit_code) {
           "--caps", up->caps,
           "caps of all masters together: none, or one or more of instances=N,usd_h=X,usd_day=Y")
       ->check(not_empty());
-  CLI::Option* join =
-      command
-          ->add_option("--join", up->join,
-                       "have machines of your own join at this address of this computer, ADDRESS "
-                       "or ADDRESS:PORT (7443), instead of processes here; for a new cluster")
-          ->check(CLI::Validator(check_join_place, "ADDRESS"));
   command
-      ->add_flag("--rent", up->rents,
-                 "with --join: rent instances, which are processes here, for work that finds no "
-                 "room on the machines")
-      ->needs(join);
+      ->add_option("--join", up->join,
+                   "have machines of your own join at this address of this computer, ADDRESS or "
+                   "ADDRESS:PORT (7443), instead of processes here; for a new cluster")
+      ->check(CLI::Validator(check_join_place, "ADDRESS"));
+  command->add_flag("--rent", up->rents,
+                    "with --join: rent instances, which are processes here, for work that finds no "
+                    "room on the machines");
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes, or like 5min (60)")
       ->transform(CLI::Validator(in_whole_seconds, ""));
@@ -472,7 +469,14 @@ void add_up(CLI::App& app, int& exit_code) {
   command->add_flag("--json", up->json, "say it as JSON");
   command->add_flag("--quiet", up->quiet,
                     "leave the token out of the page's address: for logs that others read");
-  command->callback([up, &exit_code] { exit_code = run_up(*up); });
+  command->callback([up, &exit_code] {
+    if (!up->rents || !up->join.empty()) {
+      exit_code = run_up(*up);
+      return;
+    }
+    complain("--rent needs --join, the address at which machines of your own join");
+    exit_code = kUsage;
+  });
 }
 
 void add_keeper(CLI::App& app, int& exit_code) {

@@ -83,6 +83,7 @@ class EveryFlag(unittest.TestCase):
             ("--set", "worker.stop_grace=7s"):
                 (1, f"worker.stop_grace = '30s': {DOWN_FIRST}--set worker.stop_grace=7s`"),
             ("--join", "10.0.0.1"): (2, "no machines join the cluster here; `muster down --erase`"),
+            ("--rent",): (2, "--rent needs --join"),
             ("--new-store",): (1, DOWN_FIRST + "--new-store`"),
         }
         self.assertEqual({words[0] for words in table}, flags_of_up())

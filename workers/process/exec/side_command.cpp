@@ -85,8 +85,9 @@ void SideCommand::begin(const std::filesystem::path& attempts) {
   if (!order) return fail(ExecTrouble::not_running, "its attempt is not here any more");
   channel_ = connect_abstract(order->worker.control + kBesideSocket);
   if (!channel_) {
-    // Its own socket is older than the one for commands.
-    const bool lives = static_cast<bool>(connect_abstract(order->worker.control));
+    // Its own socket is older than the one for commands, and open a moment longer at the end.
+    const bool is_over = faccessat(folder.get(), kResultFile, F_OK, 0) == 0;
+    const bool lives = !is_over && connect_abstract(order->worker.control);
     return lives ? fail(ExecTrouble::unsupported,
                         "it was started by an earlier version, which has no such commands")
                  : fail(ExecTrouble::not_running, "it has just ended");
