@@ -16,7 +16,8 @@
 namespace muster::files {
 namespace {
 
-constexpr std::size_t kCopyAtOnce = std::size_t{1} << 30;
+/// Between two calls of the caller's progress function.
+constexpr std::size_t kCopyAtOnce = std::size_t{64} << 20;
 
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -91,6 +92,7 @@ class TreeUnpack {
       : tree_(tree), top_(folder), source_(source), options_(options) {}
 
   FileTrouble run() {
+    if (auto fault = top_fault()) return fault;
     const auto names = names_in(top_, 0, "the folder");
     if (!names && names.error().code == FileError::too_large) {
       return Failure<FileError>{FileError::exists, "the folder to unpack to has to be empty"};
@@ -98,11 +100,42 @@ class TreeUnpack {
     if (!names) return names.error();
     auto trouble = make_folders_and_files();
     if (!trouble) trouble = make_links_and_give_folders();
+    if (!trouble) trouble = give_top();
     if (trouble) remove_made();
     return trouble;
   }
 
  private:
+  /// Another user that may write or search the folder could change what lies behind a name between
+  /// two calls.
+  FileTrouble top_fault() const {
+    struct stat status {};
+    if (fstat(top_, &status) != 0) return system_failure("the folder", "looked at", errno);
+    if (status.st_uid != geteuid()) {
+      return Failure<FileError>{FileError::refused,
+                                "the folder to unpack to has to belong to the user of this "
+                                "process"};
+    }
+    const auto mode = static_cast<unsigned>(status.st_mode) & 0777U;
+    if (mode == 0700) return std::nullopt;
+    return Failure<FileError>{
+        FileError::refused,
+        fmt::format("the folder to unpack to has to have the mode 0700; it has {:#o}", mode)};
+  }
+
+  /// From here on its owner may enter it.
+  FileTrouble give_top() const {
+    if (!options_.owner || fchown(top_, options_.owner->user, options_.owner->group) == 0) {
+      return std::nullopt;
+    }
+    return system_failure("the folder to unpack to", "given to its owner", errno);
+  }
+
+  FileTrouble tell_progress() const {
+    if (!options_.progress || options_.progress(count_)) return std::nullopt;
+    return Failure<FileError>{FileError::stopped, "the unpacking was stopped"};
+  }
+
   FileTrouble make_folders_and_files() {
     Way way(top_, {});
     for (const TreeEntry& entry : tree_.entries()) {
@@ -114,8 +147,8 @@ class TreeUnpack {
     return std::nullopt;
   }
 
-  /// Until here no other user could change a folder that was made, and no name could lead through
-  /// a link.
+  /// Owners of folders below the top cannot reach them yet, since the top is closed to them: names
+  /// lead to what was made here. Before the first link no name leads through one.
   FileTrouble make_links_and_give_folders() {
     Way way(top_, [&](int /*parent*/, const TreeEntry& folder, int descriptor) -> FileTrouble {
       if (!options_.owner || fchown(descriptor, options_.owner->user, options_.owner->group) == 0) {
@@ -146,7 +179,7 @@ class TreeUnpack {
     if (symlinkat(entry.target.c_str(), folder, name.c_str()) != 0) {
       return system_failure("the link", "made", errno);
     }
-    links_made_ = true;
+    ++links_made_;
     if (options_.owner && fchownat(folder, name.c_str(), options_.owner->user,
                                    options_.owner->group, AT_SYMLINK_NOFOLLOW) != 0) {
       return system_failure("the link", "given to its owner", errno);
@@ -180,9 +213,7 @@ class TreeUnpack {
       return system_failure("the file", "given its mode", errno);
     }
     ++count_.files;
-    count_.bytes += entry.bytes;
-    if (!options_.progress || options_.progress(count_)) return std::nullopt;
-    return Failure<FileError>{FileError::stopped, "the unpacking was stopped"};
+    return tell_progress();
   }
 
   static Failure<FileError> damaged(const TreeEntry& entry) {
@@ -204,6 +235,9 @@ class TreeUnpack {
       if (cannot) return copy_plainly(from, to, left, nullptr);
       if (copied < 0) return system_failure("the content", "copied", errno);
       left -= static_cast<std::uint64_t>(copied);
+      count_.bytes += static_cast<std::uint64_t>(copied);
+      if (left == 0) break;
+      if (auto stopped = tell_progress()) return stopped;
     }
     return std::nullopt;
   }
@@ -214,12 +248,13 @@ class TreeUnpack {
     return hasher.finish() == entry.content ? std::nullopt : FileTrouble{damaged(entry)};
   }
 
-  static FileTrouble copy_plainly(int from, int to, std::uint64_t bytes, ContentHasher* hasher) {
+  FileTrouble copy_plainly(int from, int to, std::uint64_t bytes, ContentHasher* hasher) {
     auto trouble = read_exactly(from, bytes, [&](std::string_view part) -> FileTrouble {
       if (hasher != nullptr) hasher->add(part);
       const int error = write_all(to, part);
-      if (error == 0) return std::nullopt;
-      return system_failure("the file", "written", error);
+      if (error != 0) return system_failure("the file", "written", error);
+      count_.bytes += part.size();
+      return tell_progress();
     });
     // A content has one size for ever.
     if (trouble && trouble->code == FileError::changed) trouble->code = FileError::damaged;
@@ -233,13 +268,13 @@ class TreeUnpack {
       unlinkat(parent, name_of(folder.path).c_str(), AT_REMOVEDIR);
       return std::nullopt;
     });
-    std::size_t left = made_;
+    std::size_t left = made_, links_left = links_made_;
     for (const TreeEntry& entry : tree_.entries()) {
-      const bool is_link = entry.kind == EntryKind::link;
-      if (left == 0 && !links_made_) break;
-      if (is_link && !links_made_) continue;
+      std::size_t& left_of_kind = entry.kind == EntryKind::link ? links_left : left;
+      if (left == 0 && links_left == 0) break;
+      if (left_of_kind == 0) continue;
+      --left_of_kind;
       way.go_to(entry);
-      if (!is_link && left > 0) --left;
       if (!way.is_at(entry)) continue;
       if (entry.kind == EntryKind::folder) {
         way.enter(entry);
@@ -254,8 +289,8 @@ class TreeUnpack {
   int top_;
   ContentSource& source_;
   const UnpackOptions& options_;
-  std::size_t made_ = 0;  ///< folders and files, in the tree's order
-  bool links_made_ = false;
+  std::size_t made_ = 0;        ///< folders and files, in the tree's order
+  std::size_t links_made_ = 0;  ///< likewise
   UnpackCount count_;
 };
 

@@ -36,7 +36,10 @@ class StagedFolder {
   std::filesystem::path path() const { return beside_.folder() / "top"; }
   std::filesystem::path operator/(const std::string& name) const { return path() / name; }
 
-  StagedFolder() { std::filesystem::create_directory(path()); }
+  StagedFolder() {
+    std::filesystem::create_directory(path());
+    std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  }
   /// Writes a file, with the folders above it.
   StagedFolder& file(const std::string& name, std::string_view content = "text") {
     std::filesystem::create_directories((path() / name).parent_path());
@@ -63,6 +66,7 @@ class MemoryContents : public ContentSink, public ContentSource {
   Expected<bool, FileError> has(const ContentId& id) override { return by_id.contains(id); }
   Expected<ContentId, FileError> put(int file, std::uint64_t bytes) override {
     ++puts;
+    if (failure) return *failure;
     std::string content;
     if (before_read) before_read();
     const auto trouble = read_exactly(file, bytes, [&](std::string_view part) {
@@ -89,6 +93,7 @@ class MemoryContents : public ContentSink, public ContentSource {
 
   std::map<ContentId, std::string> by_id;
   std::function<void()> before_read;
+  FileTrouble failure;  ///< of each put
   int puts = 0;
   bool finished = false;
 

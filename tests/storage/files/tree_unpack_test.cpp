@@ -65,12 +65,50 @@ TEST_F(TreeUnpackTest, gives_all_to_the_owner) {
   from_.file("d/a").link("d/l", "a");
   options_.owner = FileOwner{1234, 2345};
   EXPECT_FALSE(unpack(tree_of(from_)));
-  for (const char* name : {"d", "d/a", "d/l"}) {
+  for (const char* name : {"d", "d/a", "d/l", "."}) {
     struct stat status {};
     ASSERT_EQ(lstat((to_ / name).c_str(), &status), 0);
     EXPECT_EQ(status.st_uid, 1234U) << name;
     EXPECT_EQ(status.st_gid, 2345U) << name;
   }
+}
+
+TEST_F(TreeUnpackTest, refuses_a_folder_that_other_users_may_enter) {
+  from_.file("a");
+  const FileTree tree = tree_of(from_);
+  for (const unsigned mode : {0755U, 0710U, 0701U, 0702U, 0720U}) {
+    fs::permissions(to_.path(), fs::perms{mode});
+    const auto trouble = unpack(tree);
+    ASSERT_TRUE(trouble) << mode;
+    EXPECT_EQ(trouble->code, FileError::refused) << mode;
+    EXPECT_EQ(made(), 0U);
+  }
+  EXPECT_THAT(unpack(tree)->message, IsGolden());
+}
+
+TEST_F(TreeUnpackTest, refuses_a_folder_of_another_user) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  from_.file("a");
+  const FileTree tree = tree_of(from_);
+  ASSERT_EQ(chown(to_.path().c_str(), 1234, 2345), 0);
+  const auto trouble = unpack(tree);
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->code, FileError::refused);
+  EXPECT_EQ(made(), 0U);
+}
+
+TEST_F(TreeUnpackTest, can_be_stopped_while_it_copies_a_file) {
+  from_.file("a", std::string(1 << 20, 'x'));
+  const FileTree tree = tree_of(from_);
+  options_.verify = true;
+  options_.progress = [&](const UnpackCount& count) {
+    EXPECT_EQ(count.files, 0U);
+    return false;
+  };
+  const auto trouble = unpack(tree);
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->code, FileError::stopped);
+  EXPECT_EQ(made(), 0U);
 }
 
 TEST_F(TreeUnpackTest, leaves_a_folder_alone_that_is_not_empty) {
@@ -114,6 +152,7 @@ TEST_F(TreeUnpackTest, removes_links_too) {
   const auto trouble = unpack(tree);
   EXPECT_EQ(trouble->code, FileError::exists);
   EXPECT_FALSE(fs::exists(fs::symlink_status(to_ / "a")));
+  EXPECT_EQ(to_.text("z/b"), "text") << "the file of another process stays";
 }
 
 TEST_F(TreeUnpackTest, notices_contents_that_are_not_as_the_tree_says) {
@@ -135,7 +174,7 @@ TEST_F(TreeUnpackTest, follows_no_link_that_takes_a_folders_place) {
   from_.file("a/1", "first").file("a/b/2", "second");
   const FileTree tree = tree_of(from_);
   options_.progress = [&](const UnpackCount& count) {
-    if (count.files == 1) {
+    if (count.files == 1 && !fs::exists(to_ / "moved")) {
       fs::rename(to_ / "a", to_ / "moved");
       to_.link("a", "..");
     }
