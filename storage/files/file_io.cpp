@@ -53,6 +53,7 @@ Failure<FileError> system_failure(std::string_view path, std::string_view done, 
   if (error == ENOSPC || error == EDQUOT) code = FileError::no_space;
   if (error == ENOENT) code = FileError::missing;
   if (error == EEXIST || error == ENOTEMPTY) code = FileError::exists;
+  if (error == EMFILE || error == ENFILE || error == ENOMEM) code = FileError::exhausted;
   return {code, fmt::format("{} cannot be {}: {}", shown_path(path), done,
                             std::generic_category().message(error))};
 }
@@ -108,6 +109,8 @@ Expected<std::vector<std::string>, FileError> names_in(int folder, std::size_t m
   }
   if (errno != 0) return system_failure(path, "listed", errno);
   std::sort(names.begin(), names.end());
+  // Some file systems list an entry twice while the folder changes.
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -116,7 +119,11 @@ FileTrouble read_exactly(int file, std::uint64_t size, const TakeBytes& take) {
   std::uint64_t read_before = 0;
   for (;;) {
     const ssize_t got = read_some(file, buffer.data(), buffer.size());
-    if (got < 0) return system_failure("the content", "read", errno);
+    if (got < 0) {
+      auto failure = system_failure("the content", "read", errno);
+      if (failure.code != FileError::exhausted) failure.code = FileError::unreadable;
+      return failure;
+    }
     const auto count = static_cast<std::uint64_t>(got);
     if (count > size - read_before) {
       return Failure<FileError>{FileError::changed,
@@ -141,9 +148,15 @@ Expected<std::string, FileError> read_small_file(int folder, const std::string& 
   if (!S_ISREG(status.st_mode)) {
     return Failure<FileError>{FileError::refused, shown_path(name) + " has to be a regular file"};
   }
-  std::string text(most + 1, '\0');
+  // One byte more than the file has shows its end; a file that grows meanwhile gets more.
+  const auto room_for = [most](std::uint64_t bytes) {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, most)) + 1;
+  };
+  std::string text(room_for(static_cast<std::uint64_t>(status.st_size)), '\0');
   std::size_t size = 0;
-  while (size < text.size()) {
+  for (;;) {
+    if (size == text.size() && size <= most) text.resize(room_for(std::uint64_t{2} * size));
+    if (size == text.size()) break;
     const ssize_t got = read_some(file.get(), text.data() + size, text.size() - size);
     if (got < 0) return system_failure(name, "read", errno);
     if (got == 0) break;

@@ -48,8 +48,8 @@ Expected<Descriptor, FileError> open_folder(const std::filesystem::path& path);
 /// errno says why.
 Descriptor open_entry(int folder, const std::string& name, int flags);
 
-/// The names in a folder without "." and "..", sorted by their bytes. `too_large` for more than
-/// `most`.
+/// The names in a folder without "." and "..", sorted by their bytes, each once. `too_large` for
+/// more than `most`.
 Expected<std::vector<std::string>, FileError> names_in(int folder, std::size_t most,
                                                        std::string_view path);
 
@@ -57,11 +57,11 @@ Expected<std::vector<std::string>, FileError> names_in(int folder, std::size_t m
 using TakeBytes = std::function<FileTrouble(std::string_view bytes)>;
 
 /// Reads exactly `size` bytes from where the descriptor stands. `changed` when the file has fewer
-/// or more.
+/// or more, `unreadable` when the system gives an error of the file.
 FileTrouble read_exactly(int file, std::uint64_t size, const TakeBytes& take);
 
-/// At most `most` bytes of a regular file in the folder; `missing`, `too_large` or `refused` (it is
-/// no regular file) otherwise.
+/// At most `most` bytes of a regular file in the folder, in memory of the file's size; `missing`,
+/// `too_large` or `refused` (it is no regular file) otherwise.
 Expected<std::string, FileError> read_small_file(int folder, const std::string& name,
                                                  std::size_t most);
 

@@ -23,6 +23,10 @@ Failure<FileError> too_large(const std::string& most) {
   return {FileError::too_large, "a tree may have at most " + most};
 }
 
+Failure<FileError> manifest_too_large(const TreeLimits& limits) {
+  return too_large(fmt::format("{} bytes in its manifest", limits.manifest_bytes));
+}
+
 /// '/' comes before every other byte: a path has no NUL.
 unsigned char order_of(char byte) {
   return byte == '/' ? 0 : static_cast<unsigned char>(byte);
@@ -60,6 +64,10 @@ FileTrouble entry_fault(const TreeEntry& entry) {
                                shown_path(entry.path), entry.mode));
   }
   return std::nullopt;
+}
+
+std::string head_of(std::size_t entries) {
+  return fmt::format("{}{}\n", kTreeHead, entries);
 }
 
 std::string line_of(const TreeEntry& entry) {
@@ -160,11 +168,14 @@ class TreeMaker {
       return too_large(fmt::format("{} bytes in its files", limits_.content_bytes));
     }
     tree_.content_bytes_ += entry.bytes;
+    text_bytes_ += manifest_bytes_of(entry);
     if (entry.kind == EntryKind::folder) folders_.push_back(tree_.entries_.size());
     tree_.entries_.push_back(std::move(entry));
     return std::nullopt;
   }
 
+  /// Of the tree as it is so far, as `encode` writes it.
+  std::size_t text_bytes() const { return head_of(tree_.entries_.size()).size() + text_bytes_; }
   FileTree finish() { return std::move(tree_); }
 
  private:
@@ -184,8 +195,13 @@ class TreeMaker {
 
   TreeLimits limits_;
   FileTree tree_;
+  std::size_t text_bytes_ = 0;        ///< of the entries' lines
   std::vector<std::size_t> folders_;  ///< from the top to where the next entry may be
 };
+
+std::size_t manifest_bytes_of(const TreeEntry& entry) {
+  return line_of(entry).size();
+}
 
 bool path_before(std::string_view path, std::string_view other) {
   return std::lexicographical_compare(
@@ -249,6 +265,7 @@ Expected<FileTree, FileError> FileTree::of(std::vector<TreeEntry> entries,
   for (TreeEntry& entry : entries) {
     if (auto fault = maker.add(std::move(entry))) return *fault;
   }
+  if (maker.text_bytes() > limits.manifest_bytes) return manifest_too_large(limits);
   return maker.finish();
 }
 
@@ -258,7 +275,7 @@ Expected<FileTree, FileError> FileTree::decode(std::string_view text, const Tree
     return Failure<FileError>{fault.code, fmt::format("manifest:{}: {}", number, fault.message)};
   };
   if (text.size() > limits.manifest_bytes) {
-    return too_large(fmt::format("{} bytes in its manifest", limits.manifest_bytes));
+    return manifest_too_large(limits);
   }
   TreeMaker maker(limits);
   std::optional<std::uint64_t> count;
@@ -290,7 +307,7 @@ Expected<FileTree, FileError> FileTree::decode(std::string_view text, const Tree
 }
 
 std::string FileTree::encode() const {
-  std::string text = fmt::format("{}{}\n", kTreeHead, entries_.size());
+  std::string text = head_of(entries_.size());
   for (const TreeEntry& entry : entries_) text += line_of(entry);
   return text;
 }

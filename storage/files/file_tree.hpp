@@ -41,6 +41,9 @@ struct TreeLimits {
 /// The order of a tree: by components, so that what a folder has follows the folder at once.
 bool path_before(std::string_view path, std::string_view other);
 
+/// Bytes of the entry's line in a manifest.
+std::size_t manifest_bytes_of(const TreeEntry& entry);
+
 /// A path that no tree can have: why, as "the path ..."; nothing: a tree can have it.
 FileTrouble path_fault(std::string_view path);
 
@@ -55,7 +58,8 @@ class FileTree {
  public:
   /// An empty folder's.
   FileTree() = default;
-  /// Of entries in any order. Errors name the path.
+  /// Of entries in any order, and within the limits, that of the text among them. Errors name the
+  /// path.
   static Expected<FileTree, FileError> of(std::vector<TreeEntry> entries,
                                           const TreeLimits& limits = {});
   /// Of a text that `encode` made, and of no other. Errors name the line.

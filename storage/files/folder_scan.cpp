@@ -47,6 +47,10 @@ Failure<FileError> refused(std::string reason) {
   return {FileError::refused, std::move(reason)};
 }
 
+Failure<FileError> at_path(const std::string& path, const Failure<FileError>& why) {
+  return {why.code, fmt::format("{}: {}", shown_path(path), why.message)};
+}
+
 /// One scan. A method gives trouble where the whole scan ends.
 class FolderScan {
  public:
@@ -83,8 +87,7 @@ class FolderScan {
 
   FileTrouble enter(OpenFolder folder) {
     const std::size_t left = options_.most_looked_at - looked_at_;
-    auto names =
-        names_in(folder.descriptor.get(), left, folder.path.empty() ? "the folder" : folder.path);
+    auto names = names_in(folder.descriptor.get(), left, "the folder");
     if (!names) return names.error();
     looked_at_ += names->size();
     folder.names = std::move(names).value();
@@ -92,13 +95,17 @@ class FolderScan {
     return std::nullopt;
   }
 
-  /// Trouble with one entry: outputs go on without it.
+  FileTrouble tell_progress() const {
+    if (!options_.progress || options_.progress(done_.count)) return std::nullopt;
+    return Failure<FileError>{FileError::stopped, "the scan was stopped"};
+  }
+
+  /// Trouble with one entry: outputs go on without it. Not for trouble of the sink.
   FileTrouble skip(const std::string& path, const Failure<FileError>& why) {
     const bool of_entry = why.code == FileError::refused || why.code == FileError::changed ||
-                          why.code == FileError::invalid || why.code == FileError::system;
-    if (!options_.outputs || !of_entry) {
-      return Failure<FileError>{why.code, fmt::format("{}: {}", shown_path(path), why.message)};
-    }
+                          why.code == FileError::invalid || why.code == FileError::system ||
+                          why.code == FileError::unreadable;
+    if (!options_.outputs || !of_entry) return at_path(path, why);
     ++done_.skipped_count;
     if (done_.skipped.size() < kMostSkippedKept) {
       done_.skipped.push_back({shown_path(path), why.message});
@@ -107,6 +114,7 @@ class FolderScan {
   }
 
   FileTrouble look_at(const std::string& name) {
+    if (auto stopped = tell_progress()) return stopped;
     const OpenFolder& in = folders_.back();
     Found found{name, in.path.empty() ? name : in.path + "/" + name};
     if (fstatat(in.descriptor.get(), name.c_str(), &found.status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -166,7 +174,10 @@ class FolderScan {
       return skip(found.path, on_other_mount());
     }
     next.whole = found.whole;
-    if (auto trouble = enter(std::move(next))) return trouble;
+    if (auto trouble = enter(std::move(next))) {
+      if (trouble->code == FileError::missing) return std::nullopt;
+      return skip(found.path, *trouble);
+    }
     return found.whole ? add_folders() : std::nullopt;
   }
 
@@ -186,7 +197,7 @@ class FolderScan {
   }
 
   FileTrouble add_entry(TreeEntry entry) {
-    text_bytes_ += entry.path.size() + entry.target.size();
+    text_bytes_ += manifest_bytes_of(entry);
     if (entries_.size() == options_.limits.entries) {
       return too_large(entry.path, fmt::format("{} entries", options_.limits.entries));
     }
@@ -232,13 +243,17 @@ class FolderScan {
         return not_opened(found.path, ELOOP);
       }
       const auto bytes = static_cast<std::uint64_t>(before.st_size);
-      if (bytes > options_.limits.content_bytes - done_.count.bytes) {
+      if (bytes > options_.limits.content_bytes - bytes_spent_) {
         return too_large(found.path,
                          fmt::format("{} bytes in its files", options_.limits.content_bytes));
       }
+      bytes_spent_ += bytes;
       const auto content = content_of(found.path, file.get(), FileStamp::of(before));
-      if (!content && content.error().code != FileError::changed) {
+      if (!content && content.error().code == FileError::unreadable) {
         return skip(found.path, content.error());
+      }
+      if (!content && content.error().code != FileError::changed) {
+        return at_path(found.path, content.error());
       }
       if (!content || fstat(file.get(), &after) != 0 ||
           FileStamp::of(before) != FileStamp::of(after)) {
@@ -256,13 +271,16 @@ class FolderScan {
                                             const FileStamp& stamp) {
     if (options_.memory != nullptr) {
       if (const auto known = options_.memory->find(path, stamp)) {
-        const auto has = sink_.has(*known);
+        const auto has = sink_.has(*known, stamp.bytes);
         if (!has) return has.error();
         if (has.value()) return *known;
       }
     }
     ++done_.count.files_read;
-    return sink_.put(file, stamp.bytes);
+    return sink_.put(file, stamp.bytes, [this](std::uint64_t bytes) {
+      done_.count.bytes_read += bytes;
+      return tell_progress();
+    });
   }
 
   FileTrouble add_file(const std::string& path, const struct stat& status,
@@ -273,8 +291,7 @@ class FolderScan {
     if (auto trouble = add({path, EntryKind::file, mode, bytes, content})) return trouble;
     ++done_.count.files;
     done_.count.bytes += bytes;
-    if (!options_.progress || options_.progress(done_.count)) return std::nullopt;
-    return Failure<FileError>{FileError::stopped, "the scan was stopped"};
+    return tell_progress();
   }
 
   ContentSink& sink_;
@@ -284,6 +301,7 @@ class FolderScan {
   std::vector<TreeEntry> entries_;
   std::size_t looked_at_ = 0;
   std::size_t text_bytes_ = 0;
+  std::uint64_t bytes_spent_ = 0;  ///< of files that were taken, and of each other reading
   ScannedFolder done_;
 };
 

@@ -20,9 +20,11 @@ struct ScanCount {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::uint64_t files_read = 0;  ///< the others were known from the scan before
+  std::uint64_t bytes_read = 0;  ///< each time that a file was read
 };
 
-/// Hears of each file; false ends the scan with `stopped`.
+/// Hears of each entry that is looked at, each part that is read of a file and each file that is
+/// taken; false ends the scan with `stopped`.
 using ScanProgress = std::function<bool(const ScanCount&)>;
 
 /// An entry that outputs matched and no tree can have.
@@ -35,7 +37,7 @@ struct SkippedEntry {
 
 /// Entries of a folder that a scan takes, and its limits.
 struct ScanOptions {
-  TreeLimits limits;
+  TreeLimits limits;                     ///< bytes of a file that is read again count each time
   std::size_t most_looked_at = 400'000;  ///< entries, those that are ignored among them
   std::size_t most_deep = kMostDepth;    ///< folders inside each other
   IgnoreRules ignore;
@@ -58,12 +60,21 @@ struct ScannedFolder {
 /// Makes a tree of an open folder and hands the contents to the sink, which is finished.
 ///
 /// The folder may change meanwhile, and may be its user's who wishes harm: nothing outside it is
-/// read, no link followed, no mount entered, no FIFO or device opened. A file that changes while it
-/// is read is read again, three times in all. The tree has each file as it was at some point of
-/// time of the scan; different files may be of different points.
+/// read and no link followed. No mount is entered, except one of the folder's own file system where
+/// the kernel has no openat2. An entry that was a file when it was looked at is opened without
+/// waiting, and not read when it has become a FIFO or a device. A hard link is a file of the
+/// folder, whatever other names it has: where the system lets users link to files of others
+/// (protected_hardlinks=0), a scan with the rights to read these takes them.
 ///
-/// `refused` for an entry that no tree can have, `changed` for a file that does not come to rest,
-/// `too_large` beyond a limit. Each names the path.
+/// A file that changes while it is read is read again, three times in all. The tree has each file
+/// as it was at some point of time of the scan; different files may be of different points. A
+/// change shows in size, mtime or ctime: one through a mapping of the file, or on another host of a
+/// network file system, may not show in time.
+///
+/// A failure of the sink ends the scan, with outputs too: the tree names no content that was not
+/// taken. `refused` for an entry that no tree can have, `changed` for a file that does not come to
+/// rest, `too_large` beyond a limit, `exhausted` without descriptors or memory. Each names the
+/// path.
 Expected<ScannedFolder, FileError> scan_folder(int folder, ContentSink& sink,
                                                const ScanOptions& options = {});
 

@@ -22,11 +22,12 @@ ObjectWriter::ObjectWriter(ObjectFolder& store, UnsettledObject object, Descript
     : store_(&store), object_(std::move(object)), file_(std::move(file)) {}
 
 FileTrouble ObjectWriter::add(std::string_view part) {
+  if (failed_) return failed_;
   hasher_.add(part);
   object_.bytes += part.size();
   const int error = write_all(file_.get(), part);
-  if (error == 0) return std::nullopt;
-  return system_failure("the content of an object", "written", error);
+  if (error != 0) failed_ = system_failure("the content of an object", "written", error);
+  return failed_;
 }
 
 UnsettledObject ObjectWriter::seal() && {
@@ -37,6 +38,7 @@ UnsettledObject ObjectWriter::seal() && {
 }
 
 Expected<ContentId, FileError> ObjectWriter::finish(const std::optional<ContentId>& expected) {
+  if (failed_) return *failed_;
   UnsettledObject object = std::move(*this).seal();
   if (expected && object.id != *expected) {
     return Failure<FileError>{FileError::damaged, fmt::format("the content has to be {}; it is {}",
@@ -46,34 +48,46 @@ Expected<ContentId, FileError> ObjectWriter::finish(const std::optional<ContentI
   return object.id;
 }
 
-Expected<bool, FileError> ObjectBatch::has(const ContentId& id) {
+Expected<bool, FileError> ObjectBatch::has(const ContentId& id, std::uint64_t bytes) {
+  if (failed_) return *failed_;
   if (waiting_ids_.contains(id)) return true;
-  return store_.keep(id);
+  auto there = store_.refresh(id, bytes);
+  if (!there) failed_ = there.error();
+  // Another process may have named it without having waited for the disk yet.
+  if (there && there.value()) found_in_.insert(ObjectFolder::folder_of(id));
+  return there;
 }
 
-Expected<ContentId, FileError> ObjectBatch::put(int file, std::uint64_t bytes) {
+Expected<ContentId, FileError> ObjectBatch::put(int file, std::uint64_t bytes,
+                                                const HearBytes& heard) {
+  if (failed_) return *failed_;
   auto writer = ObjectWriter::begin(store_);
-  if (!writer) return writer.error();
-  if (auto trouble =
-          read_exactly(file, bytes, [&](std::string_view part) { return writer->add(part); })) {
-    return *trouble;
-  }
+  if (!writer) failed_ = writer.error();
+  if (failed_) return *failed_;
+  const auto trouble = read_exactly(file, bytes, [&](std::string_view part) -> FileTrouble {
+    failed_ = writer->add(part);
+    if (failed_ || !heard) return failed_;
+    return heard(part.size());
+  });
+  if (trouble) return *trouble;
   UnsettledObject object = std::move(writer).value().seal();
   const ContentId id = object.id;
   if (!waiting_ids_.insert(id).second) return id;
   waiting_bytes_ += object.bytes;
   waiting_.push_back(std::move(object));
   if (waiting_.size() < kMostWaiting && waiting_bytes_ < kMostWaitingBytes) return id;
-  if (auto trouble = finish()) return *trouble;
+  if (auto failed = finish()) return *failed;
   return id;
 }
 
 FileTrouble ObjectBatch::finish() {
-  auto trouble = store_.settle(waiting_);
+  if (failed_) return failed_;
+  failed_ = store_.settle(waiting_, std::move(found_in_));
+  found_in_.clear();
   waiting_.clear();
   waiting_ids_.clear();
   waiting_bytes_ = 0;
-  return trouble;
+  return failed_;
 }
 
 }  // namespace muster::files

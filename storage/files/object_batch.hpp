@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ class ObjectWriter {
   /// The store outlives the writer.
   static Expected<ObjectWriter, FileError> begin(ObjectFolder& store);
 
-  /// `no_space` and other refusals of the disk.
+  /// `no_space` and other refusals of the disk. From the first failure on, the writer fails.
   FileTrouble add(std::string_view part);
   /// The content is an object, and durable. With `expected`, `damaged` when its id is another one.
   Expected<ContentId, FileError> finish(const std::optional<ContentId>& expected = {});
@@ -34,10 +35,15 @@ class ObjectWriter {
   UnsettledObject object_;
   Descriptor file_;
   ContentHasher hasher_;
+  FileTrouble failed_;
 };
 
-/// Puts many contents into a store, with one wait for the disk for many of them: they are objects,
-/// and durable, from `finish` on at the latest.
+/// Puts many contents into a store: they are objects, and durable, from a `finish` without trouble
+/// on at the latest. The disk begins to write each content when it was put, and is waited for only
+/// when many have come: for each of their files, and once for each folder with their names.
+///
+/// A batch that could not keep its contents stays failed: they are gone, and a later `finish` must
+/// not say that all is well.
 class ObjectBatch : public ContentSink {
  public:
   /// Contents, and bytes of them, that wait for the disk at most.
@@ -47,15 +53,18 @@ class ObjectBatch : public ContentSink {
   /// The store outlives the batch.
   explicit ObjectBatch(ObjectFolder& store) : store_(store) {}
 
-  Expected<bool, FileError> has(const ContentId& id) override;
-  Expected<ContentId, FileError> put(int file, std::uint64_t bytes) override;
+  Expected<bool, FileError> has(const ContentId& id, std::uint64_t bytes) override;
+  Expected<ContentId, FileError> put(int file, std::uint64_t bytes,
+                                     const HearBytes& heard) override;
   FileTrouble finish() override;
 
  private:
   ObjectFolder& store_;
   std::vector<UnsettledObject> waiting_;
   std::set<ContentId> waiting_ids_;
+  std::set<std::string> found_in_;  ///< folders with objects that were there
   std::uint64_t waiting_bytes_ = 0;
+  FileTrouble failed_;
 };
 
 }  // namespace muster::files

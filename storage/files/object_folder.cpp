@@ -17,6 +17,8 @@
 // Order of each put: the content, its fsync, the name by rename, the fsync of the folder with the
 // name. A crash in between leaves a file in temp/, or an object of which nothing was promised.
 //
+// Folders are made, and their names written to the disk, when a store is opened.
+//
 // A lock on the file `lock` is shared by those that give a name or refresh a time, and exclusive
 // for those that remove: nothing that was found or named goes away before its new time is seen.
 
@@ -33,14 +35,17 @@ constexpr const char* kLock = "lock";
 constexpr std::size_t kMostOpenings = 10'000;
 constexpr std::size_t kMostInFolder = 10'000'000;
 
-std::string folder_name(const ContentId& id) {
-  return id.text().substr(0, 2);
-}
 std::string file_name(const ContentId& id) {
   return id.text().substr(2);
 }
 std::string path_in_objects(const ContentId& id) {
   return id.text().insert(2, 1, '/');
+}
+
+/// Of one of the 256 folders in objects/.
+std::string name_of_folder(unsigned number) {
+  const std::array<unsigned char, 1> byte{static_cast<unsigned char>(number)};
+  return hexadecimal(byte);
 }
 
 Failure<FileError> no_such_object(const ContentId& id) {
@@ -88,8 +93,9 @@ FileTrouble sync(int file, std::string_view path) {
   return system_failure(path, "written to the disk", errno);
 }
 
-/// The folder is this process' user's, and a store or nothing yet.
-FileTrouble folder_fault(int root, const std::string& path) {
+/// The folder is this process' user's, and a store or nothing yet. `tries_left` is how often it may
+/// be looked at again because another process makes it a store.
+FileTrouble folder_fault(int root, const std::string& path, int tries_left = 3) {
   struct stat status {};
   if (fstat(root, &status) != 0) return system_failure(path, "looked at", errno);
   if (status.st_uid != geteuid()) {
@@ -100,14 +106,15 @@ FileTrouble folder_fault(int root, const std::string& path) {
   if (format && format.value() == kFormatText) return std::nullopt;
   if (format || format.error().code != FileError::missing) {
     return Failure<FileError>{FileError::invalid,
-                              fmt::format("{} is a store of another version, or none: its file {} "
-                                          "has to be '{}'",
+                              fmt::format("{} is no store of this version: its file {} has to be "
+                                          "'{}'",
                                           shown_path(path), kFormat, shown_path(kFormatText))};
   }
   const auto names = names_in(root, 100, path);
   if (!names) return names.error();
   for (const std::string& name : names.value()) {
-    // Of a making that was cut short.
+    if (name == kFormat && tries_left > 0) return folder_fault(root, path, tries_left - 1);
+    // Of a making that was cut short, or that goes on.
     if (name == kObjects || name == kTemp || name == kLock || name == kNewFormat) continue;
     return Failure<FileError>{FileError::refused,
                               fmt::format("{} has to be a store or empty; it has {}",
@@ -124,10 +131,8 @@ FileTrouble write_format(int root) {
     return system_failure(kNewFormat, "written", error);
   }
   if (auto trouble = sync(file.get(), kNewFormat)) return trouble;
-  if (renameat(root, kNewFormat, root, kFormat) != 0) {
-    return system_failure(kNewFormat, "renamed", errno);
-  }
-  return sync(root, "the store's folder");
+  if (renameat(root, kNewFormat, root, kFormat) == 0) return std::nullopt;
+  return system_failure(kNewFormat, "renamed", errno);
 }
 
 /// Removes the folders in temp/ that no process holds: their processes are gone.
@@ -191,14 +196,38 @@ FileTrouble ObjectFolder::prepare(const std::string& path) {
   auto objects = made_folder_in(root_.get(), kObjects);
   if (!objects) return objects.error();
   objects_ = std::move(objects).value();
+  if (auto trouble = make_object_folders()) return trouble;
   auto temp = made_folder_in(root_.get(), kTemp);
   if (!temp) return temp.error();
   temp_ = std::move(temp).value();
   if (!status_of(root_.get(), kFormat)) {
     if (auto trouble = write_format(root_.get())) return trouble;
   }
+  // At each opening: the one that made them may have died before the disk had their names.
+  if (auto trouble = sync_names()) return trouble;
   if (auto trouble = remove_leftovers(temp_.get())) return trouble;
   return make_own_folder();
+}
+
+/// All at once, so that a put never waits for the name of a folder.
+FileTrouble ObjectFolder::make_object_folders() {
+  for (unsigned number = 0; number < 256; ++number) {
+    const std::string name = name_of_folder(number);
+    if (mkdirat(objects_.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
+      return system_failure(name, "made", errno);
+    }
+  }
+  return std::nullopt;
+}
+
+FileTrouble ObjectFolder::sync_names() const {
+  if (auto trouble = sync(objects_.get(), kObjects)) return trouble;
+  if (auto trouble = sync(root_.get(), "the store's folder")) return trouble;
+  const Descriptor above(openat(root_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A folder that this user may not read is another's, who has made the store's folder in it.
+  if (!above && errno == EACCES) return std::nullopt;
+  if (!above) return system_failure("the folder above the store", "opened", errno);
+  return sync(above.get(), "the folder above the store");
 }
 
 FileTrouble ObjectFolder::make_own_folder() {
@@ -232,7 +261,11 @@ Expected<bool, FileError> ObjectFolder::refresh(const ContentId& id,
 }
 
 Expected<bool, FileError> ObjectFolder::keep(const ContentId& id) {
-  return refresh(id, std::nullopt);
+  auto there = refresh(id, std::nullopt);
+  if (!there || !there.value()) return there;
+  // Another process may have named it without having waited for the disk yet.
+  if (auto trouble = settle({}, {folder_of(id)})) return *trouble;
+  return there;
 }
 
 Expected<std::uint64_t, FileError> ObjectFolder::size(const ContentId& id) const {
@@ -254,7 +287,7 @@ FileTrouble ObjectFolder::check(const ContentId& id) {
   struct stat status {};
   if (fstat(file->get(), &status) != 0) return system_failure(id.text(), "looked at", errno);
   HashingSink hashing;
-  const auto found = hashing.put(file->get(), static_cast<std::uint64_t>(status.st_size));
+  const auto found = hashing.put(file->get(), static_cast<std::uint64_t>(status.st_size), {});
   if (!found && found.error().code != FileError::changed) return found.error();
   if (found && found.value() == id) return std::nullopt;
   const auto lock = StoreLock::take(root_.get(), LOCK_EX);
@@ -269,53 +302,58 @@ FileTrouble ObjectFolder::check(const ContentId& id) {
       fmt::format("the content {} was damaged on the disk and is removed", id.text())};
 }
 
-FileTrouble ObjectFolder::settle(std::span<UnsettledObject> written) {
-  std::set<std::string> folders;
-  bool made_folder = false;
+FileTrouble ObjectFolder::settle(std::span<UnsettledObject> written,
+                                 std::set<std::string> folders) {
   // All are written before the first is named: the disk's journal then has most of them at once.
   std::vector<const UnsettledObject*> fresh;
   for (const UnsettledObject& object : written) {
-    folders.insert(folder_name(object.id));
+    folders.insert(folder_of(object.id));
     const auto there = refresh(object.id, object.bytes);
     if (!there) return there.error();
     if (there.value()) continue;
-    const Descriptor file = open_entry(own_.get(), object.name(), O_RDONLY);
-    if (!file) return system_failure(object.name(), "opened", errno);
-    if (auto trouble = sync(file.get(), object.name())) return trouble;
+    if (auto trouble = write_out(object)) return trouble;
     fresh.push_back(&object);
   }
   for (const UnsettledObject* object : fresh) {
-    if (auto trouble = give_name(*object, made_folder)) return trouble;
+    if (auto trouble = give_name(*object)) return trouble;
   }
   for (const std::string& name : folders) {
     const Descriptor folder = open_entry(objects_.get(), name, O_RDONLY | O_DIRECTORY);
     if (!folder) return system_failure(name, "opened", errno);
     if (auto trouble = sync(folder.get(), name)) return trouble;
   }
-  return made_folder ? sync(objects_.get(), kObjects) : std::nullopt;
+  return std::nullopt;
 }
 
-FileTrouble ObjectFolder::give_name(const UnsettledObject& object, bool& made_folder) {
+FileTrouble ObjectFolder::write_out(const UnsettledObject& object) const {
+  const Descriptor file = open_entry(own_.get(), object.name(), O_RDONLY);
+  if (!file) return system_failure(object.name(), "opened", errno);
+  if (auto trouble = sync(file.get(), object.name())) return trouble;
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return system_failure(object.name(), "looked at", errno);
+  if (static_cast<std::uint64_t>(status.st_size) == object.bytes) return std::nullopt;
+  return Failure<FileError>{FileError::damaged,
+                            fmt::format("the content {} has {} bytes on the disk, and {} were "
+                                        "written",
+                                        object.id.text(), status.st_size, object.bytes)};
+}
+
+FileTrouble ObjectFolder::give_name(const UnsettledObject& object) {
   const auto lock = StoreLock::take(root_.get(), LOCK_SH);
   if (!lock) return lock.error();
-  const std::string path = path_in_objects(object.id);
-  for (const bool again : {false, true}) {
-    if (renameat(own_.get(), object.name().c_str(), objects_.get(), path.c_str()) == 0) {
-      return std::nullopt;
-    }
-    if (errno != ENOENT || again) break;
-    made_folder = true;
-    if (mkdirat(objects_.get(), folder_name(object.id).c_str(), 0700) != 0 && errno != EEXIST) {
-      break;
-    }
+  const char* name = object.name().c_str();
+  // It is put now, however long ago its last byte was written: a sweep looks at this time.
+  if (utimensat(own_.get(), name, nullptr, AT_SYMLINK_NOFOLLOW) != 0) {
+    return system_failure(name, "given its time", errno);
   }
+  const std::string path = path_in_objects(object.id);
+  if (renameat(own_.get(), name, objects_.get(), path.c_str()) == 0) return std::nullopt;
   return system_failure(path, "named", errno);
 }
 
 FileTrouble ObjectFolder::visit(const ContentId& from, const Visit& visit) const {
   for (unsigned number = from.bytes()[0]; number < 256; ++number) {
-    const std::array<unsigned char, 1> byte{static_cast<unsigned char>(number)};
-    const std::string name = hexadecimal(byte);
+    const std::string name = name_of_folder(number);
     const Descriptor folder = open_entry(objects_.get(), name, O_RDONLY | O_DIRECTORY);
     if (!folder && errno == ENOENT) continue;
     if (!folder) return system_failure(name, "opened", errno);

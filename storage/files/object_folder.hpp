@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -64,16 +65,15 @@ class UnsettledObject {
 /// several threads at once.
 class ObjectFolder : public ContentSource {
  public:
-  /// Makes the folder where it is missing (not those above it). `refused` when it is of another
-  /// user or has other files in it, `invalid` when it is of another version.
+  /// Makes the folder where it is missing (not those above it), durably. `refused` when it is of
+  /// another user or has other files in it, `invalid` when it is of another version.
   static Expected<std::unique_ptr<ObjectFolder>, FileError> open_in(
       const std::filesystem::path& folder);
   ~ObjectFolder() override;
   ObjectFolder(const ObjectFolder&) = delete;
   ObjectFolder& operator=(const ObjectFolder&) = delete;
 
-  /// Whether there is such an object, which counts as put now: no sweep removes it for the grace
-  /// time.
+  /// Whether there is such an object, durably; it counts as put now.
   Expected<bool, FileError> keep(const ContentId& id);
   /// `missing` when there is no such object.
   Expected<std::uint64_t, FileError> size(const ContentId& id) const;
@@ -85,6 +85,10 @@ class ObjectFolder : public ContentSource {
   Expected<ObjectUsage, FileError> usage() const;
   /// Looks at the next objects and removes those that may go. Leaves an object that another
   /// process is putting now.
+  ///
+  /// An object counts as put when it gets its name, is put again or is kept: a tree that names it
+  /// is recorded later. So `older_than` has to lie further back than the longest scan and the
+  /// recording of its tree take together.
   Expected<SweepStep, FileError> sweep(const SweepOrder& order);
 
  private:
@@ -96,9 +100,13 @@ class ObjectFolder : public ContentSource {
   ObjectFolder() = default;
   FileTrouble prepare(const std::string& path);
   FileTrouble make_own_folder();
-  /// Makes objects of contents, durably.
-  FileTrouble settle(std::span<UnsettledObject> written);
-  FileTrouble give_name(const UnsettledObject& object, bool& made_folder);
+  FileTrouble make_object_folders();
+  FileTrouble sync_names() const;
+  /// Makes objects of contents, durably; the names in these folders of objects/ are durable, too.
+  FileTrouble settle(std::span<UnsettledObject> written, std::set<std::string> folders = {});
+  FileTrouble write_out(const UnsettledObject& object) const;
+  FileTrouble give_name(const UnsettledObject& object);
+  static std::string folder_of(const ContentId& id) { return id.text().substr(0, 2); }
   /// Of a store that is intact, whether there is the object with this size; it counts as put now.
   Expected<bool, FileError> refresh(const ContentId& id, std::optional<std::uint64_t> bytes);
   FileTrouble visit(const ContentId& from, const Visit& visit) const;

@@ -183,6 +183,73 @@ TEST_F(FolderScanTest, skips_an_output_that_never_rests) {
   EXPECT_EQ(scan().skipped_count, 1U);
 }
 
+TEST_F(FolderScanTest, ends_when_the_sink_fails_and_skips_no_output_for_that) {
+  top_.file("a").file("b");
+  take_outputs({"*"});
+  for (const int error : {EIO, EROFS, EMFILE, ENOSPC, ENOENT}) {
+    contents_.failure = system_failure("an object", "written", error);
+    EXPECT_EQ(code(), contents_.failure->code) << error;
+  }
+  contents_.failure = Failure<FileError>{FileError::refused, "the store takes nothing"};
+  EXPECT_EQ(code(), FileError::refused);
+  EXPECT_EQ(contents_.puts, 6) << "each scan ends with the first";
+  EXPECT_FALSE(contents_.finished);
+}
+
+TEST_F(FolderScanTest, counts_the_bytes_of_each_reading_to_its_limit) {
+  top_.file("a", "xxxx").file("b", "yyyy");
+  contents_.before_read = [&] {
+    if (contents_.puts == 1) top_.file("a", "zzzzz");
+  };
+  options_.limits.content_bytes = 10;
+  EXPECT_EQ(code(), FileError::too_large);
+}
+
+TEST_F(FolderScanTest, can_be_stopped_while_it_reads_a_file) {
+  top_.file("a", std::string(1 << 20, 'x'));
+  int heard = 0;
+  options_.progress = [&](const ScanCount& count) {
+    EXPECT_EQ(count.files, 0U);
+    return ++heard < 3;
+  };
+  take_outputs({"a"});
+  EXPECT_EQ(code(), FileError::stopped);
+  EXPECT_EQ(heard, 3);
+}
+
+TEST_F(FolderScanTest, can_be_stopped_where_it_takes_nothing) {
+  top_.file("a/b").file("c");
+  take_outputs({"absent"});
+  options_.progress = [](const ScanCount&) { return false; };
+  EXPECT_EQ(code(), FileError::stopped);
+}
+
+TEST_F(FolderScanTest, makes_no_tree_that_cannot_be_decoded) {
+  top_.file("a\nb\tc", "1").file("d\\", "2").link("e", "d\\");
+  const FileTree tree = scan().tree;
+  options_.limits.manifest_bytes = tree.encode().size();
+  EXPECT_EQ(scan().tree, valid(FileTree::decode(tree.encode(), options_.limits)));
+  --options_.limits.manifest_bytes;
+  EXPECT_EQ(code(), FileError::too_large);
+}
+
+TEST_F(FolderScanTest, skips_an_output_folder_that_may_not_be_searched) {
+  top_.file("out/a").file("out/shut/b");
+  fs::permissions(top_.path(), fs::perms{0755});
+  fs::permissions(top_ / "out/shut", fs::perms{0444});
+  take_outputs({"out"});
+  const Descriptor top = top_.open();
+  const uid_t user = geteuid();
+  ASSERT_EQ(seteuid(user == 0 ? 65'534 : user), 0) << "root may search each folder";
+  const auto found = scan_folder(top.get(), contents_, options_);
+  ASSERT_EQ(seteuid(user), 0);
+  fs::permissions(top_ / "out/shut", fs::perms{0700});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(paths_in(found->tree), ElementsAre("out", "out/a"));
+  ASSERT_EQ(found->skipped_count, 1U);
+  EXPECT_THAT(found->skipped[0].reason, IsGolden());
+}
+
 TEST_F(FolderScanTest, stays_inside_when_a_folder_becomes_a_link) {
   // While "a" is read, the folder "b" that is already listed becomes a way out.
   top_.file("a").file("b/beside");
@@ -213,10 +280,10 @@ TEST_F(FolderScanTest, can_be_stopped) {
   std::vector<std::uint64_t> heard;
   options_.progress = [&](const ScanCount& count) {
     heard.push_back(count.files);
-    return false;
+    return count.files == 0;
   };
   EXPECT_EQ(code(), FileError::stopped);
-  EXPECT_THAT(heard, ElementsAre(1U));
+  EXPECT_THAT(heard, ElementsAre(0U, 0U, 1U)) << "its entry, its bytes, the file";
 }
 
 TEST_F(FolderScanTest, reads_only_the_files_that_its_memory_does_not_know) {

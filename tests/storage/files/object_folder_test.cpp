@@ -12,7 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "storage/files/folder_scan.hpp"
 #include "storage/files/object_batch.hpp"
+#include "storage/files/scan_memory.hpp"
 #include "tests/storage/files/staged_folder.hpp"
 #include "tests/support/golden.hpp"
 
@@ -38,12 +40,16 @@ class ObjectFolderTest : public ::testing::Test {
     EXPECT_FALSE(writer.add(content));
     return valid(writer.finish());
   }
-  std::size_t temps() const {
-    std::size_t files = 0;
+  std::vector<fs::path> temp_files() const {
+    std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(path() / "temp")) {
-      files += entry.is_regular_file() ? 1 : 0;
+      if (entry.is_regular_file()) files.push_back(entry.path());
     }
     return files;
+  }
+  std::size_t temps() const { return temp_files().size(); }
+  void age_temps(fs::file_time_type time) const {
+    for (const fs::path& file : temp_files()) fs::last_write_time(file, time);
   }
   static std::string read(ObjectFolder& store, const ContentId& id) {
     const Descriptor file = valid(store.open_read(id));
@@ -202,6 +208,8 @@ TEST_F(ObjectFolderTest, leaves_nothing_of_a_content_that_the_disk_does_not_take
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
     EXPECT_TRUE(trouble);
+    EXPECT_TRUE(writer.add("y")) << "a writer that has failed takes nothing more";
+    EXPECT_FALSE(writer.finish());
   }
   EXPECT_EQ(temps(), 0U);
   EXPECT_EQ(valid(store->usage()).objects, 0U);
@@ -235,6 +243,32 @@ TEST_F(ObjectFolderTest, sweeps_no_object_that_was_put_again_or_kept) {
   EXPECT_FALSE(valid(store->keep(old)));
 }
 
+TEST_F(ObjectFolderTest, sweeps_no_object_that_was_written_long_before_it_was_named) {
+  const auto store = open();
+  ObjectWriter writer = valid(ObjectWriter::begin(*store));
+  EXPECT_FALSE(writer.add("slow"));
+  const auto long_ago = std::chrono::file_clock::from_sys(std::chrono::sys_seconds{});
+  age_temps(long_ago);
+  const ContentId id = valid(writer.finish());
+  const SweepOrder order{[](const ContentId&) { return false; }, Time{std::chrono::hours{1}}};
+  EXPECT_EQ(sweep(*store, order).objects, 0U);
+  EXPECT_TRUE(valid(store->keep(id)));
+}
+
+TEST_F(ObjectFolderTest, names_no_content_that_the_disk_has_cut_off) {
+  const auto store = open();
+  ObjectWriter writer = valid(ObjectWriter::begin(*store));
+  EXPECT_FALSE(writer.add("text"));
+  for (const fs::path& file : temp_files()) fs::resize_file(file, 2);
+  EXPECT_FALSE(writer.finish());
+  EXPECT_EQ(valid(store->usage()).objects, 0U);
+}
+
+TEST_F(ObjectFolderTest, has_all_folders_of_objects_from_its_opening_on) {
+  const auto store = open();
+  EXPECT_EQ(std::distance(fs::directory_iterator(path() / "objects"), {}), 256);
+}
+
 TEST_F(ObjectFolderTest, sweeps_in_steps_that_look_at_a_number_of_objects) {
   const auto store = open();
   for (int i = 0; i < 50; ++i) put(*store, std::to_string(i));
@@ -263,7 +297,7 @@ class ObjectBatchTest : public ObjectFolderTest {
   Expected<ContentId, FileError> put_file(ObjectBatch& batch, const std::string& content,
                                           std::uint64_t bytes) {
     beside_.file("from", content);
-    return batch.put(open_entry(beside_.open().get(), "from", O_RDONLY).get(), bytes);
+    return batch.put(open_entry(beside_.open().get(), "from", O_RDONLY).get(), bytes, {});
   }
 };
 
@@ -275,8 +309,8 @@ TEST_F(ObjectBatchTest, has_all_when_it_is_finished) {
     const std::string content = std::to_string(i);
     ids.insert(valid(put_file(batch, content, content.size())));
   }
-  EXPECT_TRUE(valid(batch.has(ContentId::of("299")))) << "before it is an object, too";
-  EXPECT_FALSE(valid(batch.has(ContentId::of("300"))));
+  EXPECT_TRUE(valid(batch.has(ContentId::of("299"), 3))) << "before it is an object, too";
+  EXPECT_FALSE(valid(batch.has(ContentId::of("300"), 3)));
   EXPECT_FALSE(batch.finish());
   EXPECT_EQ(ids.size(), 300U);
   for (const ContentId& id : ids) EXPECT_FALSE(store->check(id));
@@ -292,6 +326,35 @@ TEST_F(ObjectBatchTest, takes_a_content_twice) {
   EXPECT_FALSE(batch.finish());
   EXPECT_EQ(valid(store->usage()).objects, 1U);
   EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectBatchTest, stays_failed_when_its_contents_could_not_be_kept) {
+  const auto store = open();
+  ObjectBatch batch(*store);
+  const ContentId first = valid(put_file(batch, "a", 1));
+  for (const fs::path& file : temp_files()) fs::remove(file);
+  EXPECT_TRUE(batch.finish());
+  EXPECT_FALSE(put_file(batch, "b", 1));
+  EXPECT_FALSE(batch.has(first, 1));
+  EXPECT_TRUE(batch.finish()) << "nothing waits, and the first is not kept";
+}
+
+TEST_F(ObjectBatchTest, has_no_object_of_another_size) {
+  beside_.file("from/a", "text");
+  const auto store = open();
+  const fs::path file = beside_ / "memory";
+  const auto begun = std::chrono::system_clock::time_point::max() - std::chrono::hours{24};
+  for (const bool again : {false, true}) {
+    ObjectBatch batch(*store);
+    ScanMemory memory = ScanMemory::read(file, begun);
+    ScanOptions options;
+    options.memory = &memory;
+    const auto top = valid(open_folder(beside_ / "from"));
+    EXPECT_EQ(valid(scan_folder(top.get(), batch, options)).count.files_read, 1U);
+    EXPECT_FALSE(memory.write(file));
+    EXPECT_FALSE(store->check(ContentId::of("text")));
+    if (!again) fs::resize_file(path_of(ContentId::of("text")), 2);
+  }
 }
 
 TEST_F(ObjectBatchTest, refuses_a_file_of_another_size) {

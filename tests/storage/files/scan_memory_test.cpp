@@ -103,5 +103,16 @@ TEST_F(ScanMemoryTest, says_when_it_cannot_be_written) {
       << "no file of a failed writing stays";
 }
 
+TEST(ReadSmallFile, takes_no_more_memory_than_the_file_has_bytes) {
+  StagedFolder top;
+  top.file("a", "text").file("empty", "");
+  const Descriptor folder = top.open();
+  constexpr std::size_t kFar = std::size_t{1} << 60;
+  EXPECT_EQ(valid(read_small_file(folder.get(), "a", kFar)), "text");
+  EXPECT_EQ(valid(read_small_file(folder.get(), "empty", kFar)), "");
+  EXPECT_EQ(valid(read_small_file(folder.get(), "a", 4)), "text");
+  EXPECT_EQ(read_small_file(folder.get(), "a", 3).error().code, FileError::too_large);
+}
+
 }  // namespace
 }  // namespace muster::files

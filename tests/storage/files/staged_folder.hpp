@@ -63,15 +63,19 @@ class StagedFolder {
 /// Keeps contents in memory.
 class MemoryContents : public ContentSink, public ContentSource {
  public:
-  Expected<bool, FileError> has(const ContentId& id) override { return by_id.contains(id); }
-  Expected<ContentId, FileError> put(int file, std::uint64_t bytes) override {
+  Expected<bool, FileError> has(const ContentId& id, std::uint64_t bytes) override {
+    const auto content = by_id.find(id);
+    return content != by_id.end() && content->second.size() == bytes;
+  }
+  Expected<ContentId, FileError> put(int file, std::uint64_t bytes,
+                                     const HearBytes& heard) override {
     ++puts;
     if (failure) return *failure;
     std::string content;
     if (before_read) before_read();
     const auto trouble = read_exactly(file, bytes, [&](std::string_view part) {
       content += part;
-      return FileTrouble{};
+      return heard ? heard(part.size()) : FileTrouble{};
     });
     if (trouble) return *trouble;
     const ContentId id = ContentId::of(content);
