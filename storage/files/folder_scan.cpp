@@ -140,13 +140,16 @@ class FolderScan {
   }
 
   bool is_output(const std::string& path) const {
-    return options_.outputs && std::any_of(options_.outputs->begin(), options_.outputs->end(),
-                                           [&](const auto& each) { return each.matches(path); });
+    if (!options_.outputs) return false;
+    const PathLetters letters(path);
+    return std::any_of(options_.outputs->begin(), options_.outputs->end(),
+                       [&](const auto& each) { return each.matches(letters); });
   }
   bool may_have_outputs(const std::string& path) const {
-    return options_.outputs &&
-           std::any_of(options_.outputs->begin(), options_.outputs->end(),
-                       [&](const auto& each) { return each.may_match_below(path); });
+    if (!options_.outputs) return false;
+    const PathLetters letters(path);
+    return std::any_of(options_.outputs->begin(), options_.outputs->end(),
+                       [&](const auto& each) { return each.may_match_below(letters); });
   }
 
   /// Why an entry that was looked at cannot be opened; nothing when it is gone.

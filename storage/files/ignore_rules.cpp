@@ -67,6 +67,13 @@ FileTrouble IgnoreRules::add(std::string_view line) {
   if (line.starts_with('/')) line.remove_prefix(1);
   auto pattern = PathPattern::compile(line);
   if (!pattern) return pattern.error();
+  const auto name = of_names ? pattern->only_name() : std::nullopt;
+  if (name) {
+    LastOfName& last = of_one_name_[*name];
+    (folders_only ? last.of_folders : last.of_all) = rules_.size();
+  } else {
+    others_.push_back(rules_.size());
+  }
   rules_.push_back({std::move(pattern).value(), takes_back, folders_only, of_names});
   return std::nullopt;
 }
@@ -78,13 +85,28 @@ bool IgnoreRules::ignores(std::string_view path, bool is_folder) const {
   return ignores_itself(path, is_folder);
 }
 
+std::optional<std::size_t> IgnoreRules::last_of_name(std::string_view name, bool is_folder) const {
+  const auto found = of_one_name_.find(name);
+  if (found == of_one_name_.end()) return std::nullopt;
+  // An empty optional is before every number.
+  return is_folder ? std::max(found->second.of_all, found->second.of_folders)
+                   : found->second.of_all;
+}
+
 bool IgnoreRules::ignores_itself(std::string_view path, bool is_folder) const {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  const auto last = std::find_if(rules_.rbegin(), rules_.rend(), [&](const Rule& rule) {
-    if (rule.folders_only && !is_folder) return false;
-    return rule.pattern.matches(rule.of_names ? name : path);
-  });
-  return last != rules_.rend() && !last->takes_back;
+  auto last = last_of_name(name, is_folder);
+  if (!others_.empty()) {
+    const PathLetters name_letters(name), path_letters(path);
+    const auto other = std::find_if(others_.rbegin(), others_.rend(), [&](std::size_t number) {
+      const Rule& rule = rules_[number];
+      if (last && number < *last) return true;  // and it is not looked at any more
+      if (rule.folders_only && !is_folder) return false;
+      return rule.pattern.matches(rule.of_names ? name_letters : path_letters);
+    });
+    if (other != others_.rend()) last = std::max(last, std::optional(*other));
+  }
+  return last && !rules_[*last].takes_back;
 }
 
 }  // namespace muster::files

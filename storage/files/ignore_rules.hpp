@@ -1,6 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,9 +44,18 @@ class IgnoreRules {
     bool of_names = false;
   };
 
+  /// Numbers of the last rules that are of one name.
+  struct LastOfName {
+    std::optional<std::size_t> of_all, of_folders;
+  };
+
   FileTrouble add(std::string_view line);
+  std::optional<std::size_t> last_of_name(std::string_view name, bool is_folder) const;
 
   std::vector<Rule> rules_;
+  /// Rules of names without wildcards, which are most of them: they need no look at each.
+  std::map<std::string, LastOfName, std::less<>> of_one_name_;
+  std::vector<std::size_t> others_;  ///< numbers, in their order
 };
 
 }  // namespace muster::files

@@ -46,6 +46,15 @@ std::string_view take_part(std::string_view& path) {
 
 }  // namespace
 
+PathLetters::PathLetters(std::string_view path) {
+  while (!path.empty()) {
+    parts_.emplace_back();
+    for (std::string_view rest = take_part(path); !rest.empty();) {
+      parts_.back().push_back(take_letter(rest));
+    }
+  }
+}
+
 Expected<PathPattern, FileError> PathPattern::compile(std::string_view text) {
   if (text.empty()) return Failure<FileError>{FileError::invalid, "a pattern must not be empty"};
   if (text.size() > kMostPatternBytes) return pattern_fault(text, "has more than 1024 bytes");
@@ -167,7 +176,7 @@ bool PathPattern::takes(const Part& part, const std::vector<char32_t>& name) {
 }
 
 /// Of each number of the pattern's parts, whether the path may be these.
-std::vector<bool> PathPattern::places_behind(std::string_view path) const {
+std::vector<bool> PathPattern::places_behind(const PathLetters& path) const {
   std::vector<bool> places(parts_.size() + 1, false);
   const auto pass_any_parts = [&](std::vector<bool>& of) {
     for (std::size_t at = 0; at < parts_.size(); ++at) {
@@ -176,10 +185,7 @@ std::vector<bool> PathPattern::places_behind(std::string_view path) const {
   };
   places[0] = true;
   pass_any_parts(places);
-  std::vector<char32_t> name;
-  while (!path.empty()) {
-    name.clear();
-    for (std::string_view rest = take_part(path); !rest.empty();) name.push_back(take_letter(rest));
+  for (const std::vector<char32_t>& name : path.parts_) {
     std::vector<bool> next(places.size(), false);
     bool any = false;
     for (std::size_t at = 0; at < parts_.size(); ++at) {
@@ -197,13 +203,27 @@ std::vector<bool> PathPattern::places_behind(std::string_view path) const {
   return places;
 }
 
-bool PathPattern::matches(std::string_view path) const {
-  return !path.empty() && places_behind(path).back();
+bool PathPattern::matches(const PathLetters& path) const {
+  return !path.parts_.empty() && places_behind(path).back();
 }
 
-bool PathPattern::may_match_below(std::string_view folder) const {
+bool PathPattern::may_match_below(const PathLetters& folder) const {
   const std::vector<bool> places = places_behind(folder);
   return std::find(places.begin(), places.end() - 1, true) != places.end() - 1;
+}
+
+std::optional<std::string> PathPattern::only_name() const {
+  if (parts_.size() != 1 || parts_[0].any_parts) return std::nullopt;
+  const auto is_letter = [](const Token& token) { return token.kind == TokenKind::letter; };
+  if (!std::all_of(parts_[0].tokens.begin(), parts_[0].tokens.end(), is_letter)) {
+    return std::nullopt;
+  }
+  std::string name;
+  for (std::size_t at = 0; at < text_.size(); ++at) {
+    if (text_[at] == '\\') ++at;
+    name += text_[at];
+  }
+  return name;
 }
 
 }  // namespace muster::files

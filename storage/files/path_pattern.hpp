@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,16 @@ namespace muster::files {
 
 /// Bytes of a pattern's text.
 inline constexpr std::size_t kMostPatternBytes = 1024;
+
+/// A path as patterns look at it: made once, it serves many of them.
+class PathLetters {
+ public:
+  explicit PathLetters(std::string_view path);
+
+ private:
+  friend class PathPattern;
+  std::vector<std::vector<char32_t>> parts_;
+};
 
 /// A glob of paths below a folder. In a part of a path `*` stands for any text, `?` for a
 /// character, `[a-z]` and `[!a-z]` for one of or outside a set, `\` takes the next character as it
@@ -24,9 +35,15 @@ class PathPattern {
 
   /// Whether the whole path is one of the pattern's. At most (bytes of the path) x (bytes of the
   /// pattern) steps, whatever they are.
-  bool matches(std::string_view path) const;
+  bool matches(const PathLetters& path) const;
+  bool matches(std::string_view path) const { return matches(PathLetters(path)); }
   /// Whether some path below this folder may match: else no walk has to go into it.
-  bool may_match_below(std::string_view folder) const;
+  bool may_match_below(const PathLetters& folder) const;
+  bool may_match_below(std::string_view folder) const {
+    return may_match_below(PathLetters(folder));
+  }
+  /// The only path of a pattern that has one part and no wildcard.
+  std::optional<std::string> only_name() const;
   const std::string& text() const { return text_; }
 
  private:
@@ -49,7 +66,7 @@ class PathPattern {
   static FileTrouble add_set(std::string_view& text, std::vector<Token>& tokens);
   static bool takes(const Token& token, char32_t letter);
   static bool takes(const Part& part, const std::vector<char32_t>& name);
-  std::vector<bool> places_behind(std::string_view path) const;
+  std::vector<bool> places_behind(const PathLetters& path) const;
 
   std::string text_;
   std::vector<Part> parts_;

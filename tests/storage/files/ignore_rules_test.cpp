@@ -50,6 +50,17 @@ TEST(IgnoreRulesTest, let_the_last_line_that_fits_decide) {
   EXPECT_TRUE(ignores_file("!keep.log\n*.log\n", "keep.log"));
 }
 
+TEST(IgnoreRulesTest, let_the_last_line_decide_among_names_and_patterns) {
+  EXPECT_FALSE(ignores_file("a.log\n!*.log\n", "a.log"));
+  EXPECT_TRUE(ignores_file("!*.log\na.log\n", "x/a.log"));
+  EXPECT_FALSE(ignores_file("a\\*b\n*\n!a\\*b\n", "a*b"));
+  EXPECT_TRUE(ignores_file("!a\na/\na\n!a/\n", "a"));
+  EXPECT_FALSE(rules("a\n!a/\n").ignores("a", true));
+  EXPECT_TRUE(rules("!a/\na\n").ignores("a", true));
+  EXPECT_FALSE(rules("a/\n!a\n").ignores("a", true));
+  EXPECT_FALSE(ignores_file("[a]\na\n!/x/a\n", "x/a"));
+}
+
 TEST(IgnoreRulesTest, take_back_nothing_below_an_ignored_folder) {
   EXPECT_TRUE(ignores_file("out\n!out/keep\n", "out/keep"));
   EXPECT_FALSE(ignores_file("out/*\n!out/keep\n", "out/keep"));
