@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -194,6 +195,21 @@ TEST_F(FolderScanTest, ends_when_the_sink_fails_and_skips_no_output_for_that) {
   EXPECT_EQ(code(), FileError::refused);
   EXPECT_EQ(contents_.puts, 6) << "each scan ends with the first";
   EXPECT_FALSE(contents_.finished);
+}
+
+TEST_F(FolderScanTest, ends_without_descriptors_and_skips_no_output_for_that) {
+  top_.file("a").file("b");
+  take_outputs({"*"});
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  options_.progress = [&](const ScanCount&) {
+    const rlimit small{1, before.rlim_max};
+    return setrlimit(RLIMIT_NOFILE, &small) == 0;
+  };
+  const auto found = try_scan();
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, FileError::exhausted);
 }
 
 TEST_F(FolderScanTest, counts_the_bytes_of_each_reading_to_its_limit) {

@@ -1,14 +1,19 @@
 #include "storage/files/object_folder.hpp"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -18,11 +23,42 @@
 #include "tests/storage/files/staged_folder.hpp"
 #include "tests/support/golden.hpp"
 
+namespace {
+
+/// Folders and files that the process has waited for, by their inodes, and the error that it met.
+std::set<ino_t>* synced = nullptr;
+int sync_error = 0;
+
+/// Happens once, before the next folder is listed.
+std::function<void()> before_listing;
+
+}  // namespace
+
+/// In the place of the C library's, so that tests see the waits for the disk and can have them
+/// fail.
+extern "C" int fsync(int file) {
+  if (sync_error != 0) {
+    errno = sync_error;
+    return -1;
+  }
+  struct stat status {};
+  if (synced != nullptr && fstat(file, &status) == 0) synced->insert(status.st_ino);
+  return static_cast<int>(syscall(SYS_fsync, file));
+}
+
+extern "C" DIR* fdopendir(int folder) {
+  if (before_listing) std::exchange(before_listing, nullptr)();
+  return reinterpret_cast<DIR* (*)(int)>(dlsym(RTLD_NEXT, "fdopendir"))(folder);
+}
+
 namespace muster::files {
 namespace {
 
 namespace fs = std::filesystem;
 using test::IsGolden;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
 using Time = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 constexpr Time kNoTime{};
@@ -56,6 +92,20 @@ class ObjectFolderTest : public ::testing::Test {
     std::string text(100, '\0');
     text.resize(static_cast<std::size_t>(::read(file.get(), text.data(), text.size())));
     return text;
+  }
+  static ino_t inode_of(const fs::path& path) {
+    struct stat status {};
+    EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+    return status.st_ino;
+  }
+  /// Inodes that the work waits for the disk with.
+  template <class Work>
+  static std::set<ino_t> synced_by(Work work) {
+    std::set<ino_t> inodes;
+    synced = &inodes;
+    work();
+    synced = nullptr;
+    return inodes;
   }
   /// Sweeps from beginning to end, step by step.
   static ObjectUsage sweep(ObjectFolder& store, SweepOrder order, int* steps = nullptr) {
@@ -193,6 +243,17 @@ TEST_F(ObjectFolderTest, goes_on_with_a_making_that_was_cut_short) {
   put(*store, "text");
 }
 
+TEST_F(ObjectFolderTest, takes_the_store_that_another_process_makes_meanwhile) {
+  beside_.file("store/lock", "");
+  before_listing = [&] { beside_.file("store/format", "muster-objects 1\n"); };
+  const auto store = ObjectFolder::open_in(path());
+  ASSERT_TRUE(store) << store.error().message;
+  fs::remove_all(path());
+  beside_.file("store/lock", "");
+  before_listing = [&] { beside_.file("store/format", "muster-objects 2\n"); };
+  EXPECT_EQ(ObjectFolder::open_in(path()).error().code, FileError::invalid);
+}
+
 TEST_F(ObjectFolderTest, leaves_nothing_of_a_content_that_the_disk_does_not_take) {
   EXPECT_EQ(system_failure("a", "written", ENOSPC).code, FileError::no_space);
   EXPECT_EQ(system_failure("a", "written", EDQUOT).code, FileError::no_space);
@@ -269,6 +330,24 @@ TEST_F(ObjectFolderTest, has_all_folders_of_objects_from_its_opening_on) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path() / "objects"), {}), 256);
 }
 
+TEST_F(ObjectFolderTest, waits_for_the_names_of_its_folders_at_each_opening) {
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto inodes = synced_by([&] { open(); });
+    EXPECT_THAT(inodes, IsSupersetOf({inode_of(path() / "objects"), inode_of(path()),
+                                      inode_of(path().parent_path())}));
+  }
+}
+
+TEST_F(ObjectFolderTest, keeps_an_object_only_when_the_disk_has_its_name) {
+  const auto store = open();
+  const ContentId id = put(*store, "text");
+  const ino_t folder = inode_of(path_of(id).parent_path());
+  EXPECT_THAT(synced_by([&] { EXPECT_TRUE(valid(store->keep(id))); }), ElementsAre(folder));
+  ObjectBatch batch(*store);
+  EXPECT_THAT(synced_by([&] { EXPECT_TRUE(valid(batch.has(id, 4))); }), IsEmpty());
+  EXPECT_THAT(synced_by([&] { EXPECT_FALSE(batch.finish()); }), ElementsAre(folder));
+}
+
 TEST_F(ObjectFolderTest, sweeps_in_steps_that_look_at_a_number_of_objects) {
   const auto store = open();
   for (int i = 0; i < 50; ++i) put(*store, std::to_string(i));
@@ -337,6 +416,31 @@ TEST_F(ObjectBatchTest, stays_failed_when_its_contents_could_not_be_kept) {
   EXPECT_FALSE(put_file(batch, "b", 1));
   EXPECT_FALSE(batch.has(first, 1));
   EXPECT_TRUE(batch.finish()) << "nothing waits, and the first is not kept";
+}
+
+TEST_F(ObjectBatchTest, ends_a_scan_of_outputs_when_the_disk_fails) {
+  for (int i = 0; i < 300; ++i) beside_.file("from/" + std::to_string(i), std::to_string(i));
+  const auto store = open();
+  const auto top = valid(open_folder(beside_ / "from"));
+  ScanOptions options;
+  options.outputs = {valid(PathPattern::compile("*"))};
+  for (const int error : {EIO, EROFS, ENOSPC}) {
+    ObjectBatch batch(*store);
+    std::uint64_t files = 0;
+    options.progress = [&](const ScanCount& count) {
+      files = count.files;
+      return true;
+    };
+    sync_error = error;
+    const auto found = scan_folder(top.get(), batch, options);
+    sync_error = 0;
+    ASSERT_FALSE(found) << error;
+    EXPECT_EQ(found.error().code, system_failure("", "", error).code);
+    EXPECT_EQ(files, 255U) << "the next one had the batch wait for the disk";
+    EXPECT_TRUE(batch.finish()) << "it stays failed";
+  }
+  EXPECT_EQ(valid(store->usage()).objects, 0U);
+  EXPECT_EQ(temps(), 0U);
 }
 
 TEST_F(ObjectBatchTest, has_no_object_of_another_size) {
