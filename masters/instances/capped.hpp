@@ -8,11 +8,11 @@
 namespace muster {
 
 /// Whether the cloud counts the machines of some types, as those of one's own, and not those of
-/// others. O(offerings).
+/// others, be they to be had now or not, as PricedTypes::counted() has it. O(offerings).
 inline bool has_machines_beside(const ClusterState& state) {
   bool any_counted = false, any_other = false;
   for (const OfferingRow& row : state.offerings().rows()) {
-    (row.free ? any_counted : any_other) |= row.available;
+    (row.free ? any_counted : any_other) = true;
   }
   return any_counted && any_other;
 }
