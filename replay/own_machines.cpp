@@ -79,15 +79,9 @@ CloudProvider* RunCloud::make(const ProviderMaker& make, LoopbackOptions options
     return provider_.get();
   }
   own_ = std::make_unique<CountedMachines>(machines_, config_.max_by_type);
-  LoopbackOptions own = options;
-  own.catalog = &parts_.own;
-  own.machines = own_.get();
-  own.no_room = "no machine of that type is free";
-  // Limits are on what is rented: machines of one's own are their own bound.
-  own.limits = {};
+  auto own = own_cloud(options, parts_.own, *own_, false);
   options.catalog = &parts_.rented;
-  provider_ = beside_each_other(std::make_unique<LoopbackProvider>(std::move(own)),
-                                make(std::move(options)), config_, catalog_);
+  provider_ = beside_each_other(std::move(own), make(std::move(options)), parts_.own);
   return provider_.get();
 }
 

@@ -114,18 +114,28 @@ CatalogParts parts_of(const Catalog& catalog, const CloudConfig& config) {
   return {Catalog(std::move(own)), Catalog(std::move(rented))};
 }
 
+std::unique_ptr<CloudProvider> own_cloud(LoopbackOptions options, const Catalog& types,
+                                         MachineBackend& machines, bool stands_alone) {
+  options.catalog = &types;
+  options.machines = &machines;
+  options.no_room = "no machine of that type is free";
+  if (!stands_alone) {
+    CloudLimits kept;
+    kept.by_type = std::move(options.limits.by_type);
+    options.limits = std::move(kept);
+  }
+  return std::make_unique<LoopbackProvider>(std::move(options));
+}
+
 std::unique_ptr<CloudProvider> beside_each_other(std::unique_ptr<CloudProvider> own,
                                                  std::unique_ptr<CloudProvider> rented,
-                                                 const CloudConfig& config,
-                                                 const Catalog& catalog) {
-  std::set<std::string> own_types;
-  for (const InstanceType& type : catalog.types()) {
-    if (config.is_own(type.family)) own_types.insert(type.name);
-  }
+                                                 const Catalog& own_types) {
+  std::set<std::string> names;
+  for (const InstanceType& type : own_types.types()) names.insert(type.name);
   std::vector<CombinedProvider::Part> parts(2);
   // An instance that has a machine is where that is, though its family may have been named since.
-  parts[0].has = [own_types = std::move(own_types)](const RentedRecord& record) {
-    return record.machine.empty() ? own_types.contains(record.type)
+  parts[0].has = [names = std::move(names)](const RentedRecord& record) {
+    return record.machine.empty() ? names.contains(record.type)
                                   : record.machine.starts_with(kHostPrefix);
   };
   parts[0].cloud = std::move(own);

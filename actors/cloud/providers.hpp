@@ -30,11 +30,15 @@ struct CatalogParts {
 };
 CatalogParts parts_of(const Catalog& catalog, const CloudConfig& config);
 
-/// A cloud of machines of one's own and one of the provider, as one. Both have to be over catalogs
-/// that `parts_of` gave.
+/// A cloud of machines of one's own with these types. Limits are on what is rented: of `options`
+/// those by type alone stay, and where such a cloud stands alone, as the provider `hosts`, all.
+std::unique_ptr<CloudProvider> own_cloud(LoopbackOptions options, const Catalog& types,
+                                         MachineBackend& machines, bool stands_alone);
+
+/// A cloud of machines of one's own with these types and one of the provider, as one.
 std::unique_ptr<CloudProvider> beside_each_other(std::unique_ptr<CloudProvider> own,
                                                  std::unique_ptr<CloudProvider> rented,
-                                                 const CloudConfig& config, const Catalog& catalog);
+                                                 const Catalog& own_types);
 
 /// Names of machines of one's own begin so in the records of instances.
 inline constexpr std::string_view kHostPrefix = "host-";

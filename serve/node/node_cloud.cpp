@@ -73,25 +73,11 @@ Machines open_hosts(const RoleContext& context, std::size_t rented, CloudRole& r
   return std::unique_ptr<MachineBackend>(std::make_unique<hosts::HostMachines>(role.hosts));
 }
 
-/// The config's settings of a loopback cloud over those types and machines.
-LoopbackOptions options_over(const RoleContext& context, const Catalog& types,
-                             MachineBackend& machines) {
+/// The config's settings of a loopback cloud.
+LoopbackOptions cloud_options(const RoleContext& context) {
   LoopbackOptions options = loopback_options(context.setup.config.cloud);
-  options.catalog = &types;
   options.interruptions.seed = options.delays.seed = context.setup.config.seed;
-  options.machines = &machines;
   return options;
-}
-
-std::unique_ptr<CloudProvider> own_provider(const RoleContext& context, const Catalog& types,
-                                            MachineBackend& machines) {
-  LoopbackOptions options = options_over(context, types, machines);
-  // Limits are on what is rented: machines of one's own are their own bound.
-  const CloudConfig& config = context.setup.config.cloud;
-  if (config.provider != kHostsProvider) options.limits = {};
-  options.limits.by_type = config.max_by_type;
-  options.no_room = "no machine of that type is free";
-  return std::make_unique<LoopbackProvider>(std::move(options));
 }
 
 }  // namespace
@@ -108,7 +94,8 @@ std::optional<Failure<NodeError>> open_provider(const RoleContext& context, Clou
     auto machines = open_hosts(context, on_machines.value(), role);
     if (!machines) return machines.error();
     role.own_machines = std::move(machines).value();
-    own = own_provider(context, role.catalogs->own, *role.own_machines);
+    own = own_cloud(cloud_options(context), role.catalogs->own, *role.own_machines,
+                    config.provider == kHostsProvider);
   } else if (on_machines.value() > 0) {
     // Their leases alone say when their tasks have ended.
     return Failure<NodeError>{
@@ -125,13 +112,14 @@ std::optional<Failure<NodeError>> open_provider(const RoleContext& context, Clou
   auto machines = open_processes(context);
   if (!machines) return machines.error();
   role.machines = std::move(machines).value();
-  LoopbackOptions rented = options_over(context, role.catalogs->rented, *role.machines);
+  LoopbackOptions rented = cloud_options(context);
+  rented.catalog = &role.catalogs->rented;
+  rented.machines = role.machines.get();
   rented.limits.instances =
       config.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
   role.provider = make.value()(std::move(rented));
   if (own) {
-    role.provider =
-        beside_each_other(std::move(own), std::move(role.provider), config, context.catalog);
+    role.provider = beside_each_other(std::move(own), std::move(role.provider), role.catalogs->own);
   }
   return std::nullopt;
 }

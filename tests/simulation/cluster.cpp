@@ -264,15 +264,11 @@ void Cluster::start_cloud() {
 /// Machines of one's own outlive the connector, which finds them in use as they are.
 std::unique_ptr<CloudProvider> Cluster::make_provider(LoopbackOptions options) {
   if (scenario_.own_machines == 0) return std::make_unique<LoopbackProvider>(std::move(options));
-  LoopbackOptions own = options;
-  own.catalog = &own_->catalogs.own;
-  own.machines = &own_->machines;
-  own.limits = {};
+  auto own = own_cloud(options, own_->catalogs.own, own_->machines, false);
   options.catalog = &own_->catalogs.rented;
   options.machines = &own_->rented;
-  return beside_each_other(std::make_unique<LoopbackProvider>(std::move(own)),
-                           std::make_unique<LoopbackProvider>(std::move(options)), own_->config,
-                           scenario_.catalog);
+  return beside_each_other(std::move(own), std::make_unique<LoopbackProvider>(std::move(options)),
+                           own_->catalogs.own);
 }
 
 Instant Cluster::cloud_clock(Instant truth) const {

@@ -50,12 +50,11 @@ class Lent final : public CloudProvider {
 class Combined : public ::testing::Test {
  protected:
   Combined() {
-    config_.own_families = {"box"};
     auto own = std::make_unique<Lent>(own_cloud_);
     auto rented = std::make_unique<Lent>(rented_cloud_);
     own_ = own.get();
     rented_ = rented.get();
-    both_ = beside_each_other(std::move(own), std::move(rented), config_, catalog_);
+    both_ = beside_each_other(std::move(own), std::move(rented), parts_.own);
   }
 
   static InstanceType box() {
@@ -63,6 +62,11 @@ class Combined : public ::testing::Test {
     type.name = type.family = "box";
     type.spot.reset();
     return type;
+  }
+  static CloudConfig own_boxes() {
+    CloudConfig config;
+    config.own_families = {"box"};
+    return config;
   }
   static Catalog both_types() { return Catalog({box(), test::it3_on_both_markets().types()[0]}); }
   static RentedRecord record(InstanceId id, const std::string& type) {
@@ -88,9 +92,7 @@ class Combined : public ::testing::Test {
   }
   void begin(const std::vector<RentedRecord>& rented = {}) { both_->watch(desk_, rented); }
 
-  CloudConfig config_;
-  Catalog catalog_ = both_types();
-  CatalogParts parts_ = parts_of(catalog_, config_);
+  CatalogParts parts_ = parts_of(both_types(), own_boxes());
   std::shared_ptr<test::Desk> desk_ = std::make_shared<test::Desk>();
   test::ScriptedCloud own_cloud_{parts_.own}, rented_cloud_{parts_.rented};
   Lent* own_ = nullptr;
