@@ -108,6 +108,7 @@ ClusterConfig Loader::finish() {
   if (parsed_.worker.checkpoints.empty()) {
     parsed_.worker.checkpoints = parsed_.state / kCheckpointsFolder;
   }
+  if (parsed_.files.folder.empty()) parsed_.files.folder = parsed_.state / kFilesFolder;
   if (parsed_.notify.key.empty()) parsed_.notify.key = parsed_.state / kNotifyKeyFile;
   MasterSettings unsaid = parsed_.master;
   config::put_defaults_beside(parsed_.cloud.provider, unsaid);

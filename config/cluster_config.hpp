@@ -87,6 +87,20 @@ struct LogsConfig {
   std::filesystem::path folder;  ///< default: logs in the node's folder
 };
 
+/// Below the state, unless FilesConfig::folder says another one.
+inline constexpr const char* kFilesFolder = "files";
+
+/// The store of the files that jobs begin with and leave.
+struct FilesConfig {
+  std::filesystem::path folder;  ///< that nodes with an API and machines share
+  std::uint32_t stage_max_mib = 16'384;
+  std::uint32_t outputs_max_mib = 16'384;
+  std::uint32_t user_max_mib = 262'144;
+  std::uint32_t stage_keep_days = 14;  ///< since the last submission or start with it
+  std::uint32_t outputs_keep_days = 90;
+  Duration patience{std::chrono::minutes{30}};  ///< of an attempt, for each way
+};
+
 /// How nodes keep their stores.
 struct StorageConfig {
   std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: no reserve
@@ -167,6 +181,7 @@ struct ClusterConfig {
   CloudConfig cloud;
   LiveWorkerConfig worker;
   LogsConfig logs;
+  FilesConfig files;
   StorageConfig storage;
   BackupConfig backup;
   LinkConfig link;

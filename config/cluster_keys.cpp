@@ -27,6 +27,8 @@ using U64 = std::uint64_t;
 
 /// A bound against mistakes in typing rather than a limit of the program.
 constexpr U32 kMany = 10'000'000;
+/// 64 TiB.
+constexpr U64 kManyMib = U64{1} << 26;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 // TOML's whole numbers are signed.
 constexpr U64 kMaxSeed = std::numeric_limits<std::int64_t>::max();
@@ -141,6 +143,29 @@ Keys logs_keys() {
        PathKey{[](C& c) -> fs::path& { return c.logs.folder; }}}};
 }
 
+Keys files_keys() {
+  return {
+      {"files.folder",
+       "store of the files that jobs begin with and leave, on a file system that the nodes with an "
+       "API and the machines share; not given: files below the state",
+       PathKey{[](C& c) -> fs::path& { return c.files.folder; }}},
+      {"files.stage_max_mib", "largest folder that a job may begin with",
+       WholeKey{[](C& c) -> U32& { return c.files.stage_max_mib; }, 1, kManyMib}},
+      {"files.outputs_max_mib", "most that an attempt may leave as outputs",
+       WholeKey{[](C& c) -> U32& { return c.files.outputs_max_mib; }, 1, kManyMib}},
+      {"files.user_max_mib", "a user who has that much in the store can send nothing to it",
+       WholeKey{[](C& c) -> U32& { return c.files.user_max_mib; }, 1, kManyMib}},
+      {"files.stage_keep_days",
+       "days after which files that jobs begin with go, since the last job or attempt that began "
+       "with them; not while a job that is not over needs them",
+       WholeKey{[](C& c) -> U32& { return c.files.stage_keep_days; }, 1, 3650}},
+      {"files.patience",
+       "longest that the files of an attempt may take to come, and its outputs to be kept",
+       TimeKey{[](C& c) -> Duration& { return c.files.patience; }, 1s, 24h}},
+      {"files.outputs_keep_days", "days after which outputs of an attempt go",
+       WholeKey{[](C& c) -> U32& { return c.files.outputs_keep_days; }, 1, 3650}}};
+}
+
 Keys storage_keys() {
   return {{"storage.reserve_mib",
            "disk space that each store reserves for the time when the disk is full, no more than "
@@ -249,7 +274,8 @@ Keys build_table() {
   for (const Keys& part :
        {top_keys(), master_keys<C>(), instance_keys<C>(), planning_keys<C>(), live_master_keys(),
         site_keys<C>(), classify_keys<C>(), predict_keys<C>(), cloud_keys<C>(), worker_keys(),
-        logs_keys(), storage_keys(), backup_keys(), link_keys(), api_keys(), notify_keys()}) {
+        logs_keys(), files_keys(), storage_keys(), backup_keys(), link_keys(), api_keys(),
+        notify_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -89,6 +89,7 @@ std::string cluster_config_text(const ClusterConfig& config) {
   ClusterConfig copy = config;
   // Where it would be without being said: it goes where the state goes.
   if (copy.worker.checkpoints == copy.state / kCheckpointsFolder) copy.worker.checkpoints.clear();
+  if (copy.files.folder == copy.state / kFilesFolder) copy.files.folder.clear();
   if (copy.notify.key == copy.state / kNotifyKeyFile) copy.notify.key.clear();
   shorten_paths(copy);
   std::string text = top_text(copy);

@@ -13,6 +13,7 @@
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
 #include "config/error_list.hpp"
+#include "config/files_keys.hpp"
 #include "config/job_name.hpp"
 #include "config/notify_keys.hpp"
 #include "config/request_keys.hpp"
@@ -397,6 +398,7 @@ Job make_job(const JobRequest& request) {
   job.most_an_instance = request.most_an_instance.value_or(request.distinct_instances ? 1 : 0);
   job.constraint = request.constraint;
   config::make_script(request, job);
+  config::make_files(request, job);
   config::make_stops(request, job);
   job.after = config::after_of(request.after);
   config::make_times(request, job);
@@ -438,6 +440,7 @@ JobRequest request_of(const Job& job) {
   if (job.most_an_instance > 1) request.most_an_instance = job.most_an_instance;
   request.constraint = job.constraint;
   config::ask_script(job, request);
+  config::ask_files(job, request);
   config::ask_stops(job, request);
   request.after = config::after_texts(job.after);
   config::ask_times(job, request);

@@ -37,9 +37,12 @@ struct JobRequest {
   int priority = 0;
   std::vector<std::string> command;
   std::map<std::string, std::string> env;
-  std::string work_dir;        ///< may have placeholders (work_folder.hpp)
-  bool make_work_dir = false;  ///< made where it is missing; one with a placeholder always is
-  std::string script;          ///< its text; `command` is then its name and its arguments
+  std::string work_dir;              ///< may have placeholders (work_folder.hpp)
+  bool make_work_dir = false;        ///< made where it is missing; one with a placeholder always is
+  std::string script;                ///< its text; `command` is then its name and its arguments
+  std::string stage;                 ///< a folder, or the id of a tree that is in the store
+  std::vector<std::string> outputs;  ///< patterns of paths that are kept at a task's end
+  bool optional_outputs = false;
   std::uint32_t tasks = 1;
   std::string array;              ///< "0-99", "1,3,7-9%2": one task an index, instead of `tasks`
   std::uint32_t max_running = 0;  ///< most of them that run at once; 0: all

@@ -11,6 +11,7 @@
 #include "config/after_keys.hpp"
 #include "config/array_indices.hpp"
 #include "config/elastic_keys.hpp"
+#include "config/files_keys.hpp"
 #include "config/notify_keys.hpp"
 #include "config/request_text.hpp"
 #include "config/script_keys.hpp"
@@ -374,9 +375,9 @@ struct Read {
 const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
-    for (const Keys& part :
-         {what_keys(), script_keys(), task_keys(), demand_keys(), run_keys(), stop_keys(),
-          after_keys(), time_keys(), notify_request_keys(), elastic_keys(), service_keys()}) {
+    for (const Keys& part : {what_keys(), script_keys(), files_keys(), task_keys(), demand_keys(),
+                             run_keys(), stop_keys(), after_keys(), time_keys(),
+                             notify_request_keys(), elastic_keys(), service_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -460,6 +461,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
   check_after(request, report);
   check_times(request, report);
   check_notify(request, report);
+  check_files(request, report);
   check_service(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");

@@ -26,6 +26,8 @@ using Keys = std::vector<KeySpecOf<C>>;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
+/// 64 TiB.
+constexpr std::uint64_t kMostMib = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 // TOML's whole numbers are signed.
 constexpr U64 kMaxId = std::numeric_limits<std::int64_t>::max();
@@ -49,6 +51,17 @@ Keys top_keys() {
            "text of the file .muster-cluster in that folder where it is the cluster's; a folder "
            "without it is this machine's own; not given: all instances share it",
            TextKeyOf<C>{[](C& c) -> std::string& { return c.checkpoint_mark; }}},
+          {"files",
+           "folder of the store of files, shared by all instances; not given: tasks that begin "
+           "with files, or leave some, do not run here",
+           PathKey{[](C& c) -> fs::path& { return c.files; }}},
+          {"outputs_max_mib", "most that an attempt may leave as outputs",
+           WholeKey{[](C& c) -> U32& { return c.outputs_max_mib; }, 1, kMostMib}},
+          {"user_max_mib", "most that a user may have in the store of files",
+           WholeKey{[](C& c) -> U32& { return c.user_max_mib; }, 1, kMostMib}},
+          {"files_patience",
+           "longest that the files of an attempt may take to come, and its outputs to be kept",
+           TimeKey{[](C& c) -> Duration& { return c.files_patience; }, 1s, 24h}},
           {"hide",
            "files and folders besides state_dir and checkpoint_root that are out of a task's sight "
            "where tasks are isolated by namespaces",

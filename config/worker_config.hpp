@@ -30,10 +30,14 @@ struct WorkerConfig {
   std::filesystem::path state_dir;        ///< outlives the worker's process
   std::filesystem::path checkpoint_root;  ///< shared by all instances
   std::string checkpoint_mark;            ///< of the shared one; empty: it is shared
-  std::vector<std::string> hide;          ///< is out of a task's sight besides these two
-  std::filesystem::path shim_program;     ///< empty: the muster command itself
-  std::filesystem::path log;              ///< rotated; empty: standard error
-  LiveWorkerConfig tasks;                 ///< `checkpoints` is not used
+  std::filesystem::path files;            ///< the store of files; empty: this machine has no such
+  std::uint32_t outputs_max_mib = 16'384;
+  std::uint32_t user_max_mib = 262'144;
+  Duration files_patience{std::chrono::minutes{30}};
+  std::vector<std::string> hide;       ///< is out of a task's sight besides these two
+  std::filesystem::path shim_program;  ///< empty: the muster command itself
+  std::filesystem::path log;           ///< rotated; empty: standard error
+  LiveWorkerConfig tasks;              ///< `checkpoints` is not used
   Duration heartbeat{std::chrono::seconds{2}};
   Duration timeout{std::chrono::seconds{10}};
   std::uint32_t max_frame_bytes = 1u << 20;

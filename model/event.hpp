@@ -229,7 +229,8 @@ enum class FailureKind : std::uint8_t {
   cannot_start,   ///< there is no such program or folder, or it may not be used: nor will it later
   lost,           ///< its worker or instance is gone or failed
   rejected,       ///< its worker had no room for it
-  disk_full       ///< it took the most of a disk that ran full
+  disk_full,      ///< it took the most of a disk that ran full
+  files           ///< those that it was to leave are missing, or those it begins with took too long
 };
 constexpr auto words_of(FailureKind) {
   using E = FailureKind;
@@ -241,7 +242,8 @@ constexpr auto words_of(FailureKind) {
                                      {E::cannot_start, "cannot start"},
                                      {E::lost, "lost"},
                                      {E::rejected, "rejected"},
-                                     {E::disk_full, "disk full"}});
+                                     {E::disk_full, "disk full"},
+                                     {E::files, "files"}});
 }
 
 /// The attempt ended without finishing the work; the task waits again, unless it is the last one.

@@ -62,6 +62,9 @@ void fields(auto& a, Like<Program> auto& v) {
   a.unless_default("warn_program_only", v.warn_program_only, false);
   a.unless_default("script", v.script, {});
   a.unless_default("make_work_dir", v.make_work_dir, false);
+  a.unless_default("stage", v.stage, {});
+  a.unless_default("outputs", v.outputs, {});
+  a.unless_default("optional_outputs", v.optional_outputs, false);
 }
 
 void fields(auto& a, Like<ProcessEnd> auto& v) {

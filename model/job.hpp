@@ -99,6 +99,15 @@ struct Program {
   std::string script{};
   bool make_work_dir =
       false;  ///< `work_dir` is made where it is missing, and its placeholders count
+  /// Id of the tree of files, in its user's store, that each attempt's work folder begins with;
+  /// empty: it begins empty.
+  std::string stage{};
+  /// Patterns of paths below the work folder: files that match at an attempt's end are kept.
+  std::vector<std::string> outputs{};
+  bool optional_outputs = false;  ///< a pattern without a match is no failure
+
+  /// Each attempt begins with files or leaves some.
+  bool has_files() const { return !stage.empty() || !outputs.empty(); }
 
   friend bool operator==(const Program&, const Program&) = default;
 };

@@ -65,6 +65,9 @@ enum class Part : std::uint64_t {
   overlaps,
   notify,
   notify_on,
+  stage,
+  output,
+  optional_outputs,
   // A new one stands here.
 };
 
@@ -161,7 +164,8 @@ void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {
 
 void add_program(Digest& digest, const Program& program) {
   const auto& [argv, env, work_dir, time_limit, stop_grace, baseline_rate_per_s, warn_signal,
-               warn_before, warn_program_only, script, make_work_dir] = program;
+               warn_before, warn_program_only, script, make_work_dir, stage, outputs,
+               optional_outputs] = program;
   for (const std::string& each : argv) {
     digest.begin(Part::argument);
     digest.text(each);
@@ -180,6 +184,9 @@ void add_program(Digest& digest, const Program& program) {
   digest.whole(Part::warn_program_only, warn_program_only ? 1 : 0);
   digest.words(Part::script, script);
   digest.whole(Part::make_work_dir, make_work_dir ? 1 : 0);
+  digest.words(Part::stage, stage);
+  for (const std::string& each : outputs) digest.words(Part::output, each);
+  digest.whole(Part::optional_outputs, optional_outputs ? 1 : 0);
 }
 
 void add_epoch(Digest& digest, const ElasticEpoch& epoch) {

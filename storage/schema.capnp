@@ -188,6 +188,7 @@ enum FailureKind {
   lost @6;
   rejected @7;
   diskFull @8;
+  files @9;
 }
 enum AttemptEnd { notOver @0; finished @1; failed @2; moved @3; stopped @4; lost @5; }
 enum InstancePhase { requested @0; booting @1; ready @2; terminating @3; }
@@ -229,6 +230,9 @@ struct Program {
   warnProgramOnly @8 :Bool;
   script @9 :Text;
   makeWorkDir @10 :Bool;
+  stage @11 :Text;
+  outputs @12 :List(Text);
+  optionalOutputs @13 :Bool;
 }
 
 struct Job {

@@ -322,6 +322,9 @@ struct Program {
   warnProgramOnly @8 :Bool;
   script @9 :Text;
   makeWorkDir @10 :Bool;
+  stage @11 :Text;
+  outputs @12 :List(Text);
+  optionalOutputs @13 :Bool;
 
   struct Variable {
     name @0 :Text;

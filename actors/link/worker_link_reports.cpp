@@ -338,7 +338,7 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
   }
   report.kind = static_cast<WorkerReportKind>(frame.getKind());
   // A later version may know more kinds.
-  if (frame.getFailure() <= static_cast<std::uint8_t>(FailureKind::disk_full)) {
+  if (frame.getFailure() <= static_cast<std::uint8_t>(FailureKind::files)) {
     report.failure = static_cast<FailureKind>(frame.getFailure());
   }
   const auto fetch = link_values::read_span(frame.getFetchNs(), "a fetch");

@@ -103,6 +103,7 @@ WorkerConfig told() {
   config.state_dir = "/s \\ é";
   config.checkpoint_root = "/c";
   config.checkpoint_mark = "a mark";
+  config.files = "/files";
   config.hide = {"/keys", "/more"};
   config.shim_program = "/bin/shim";
   config.log = "/log";
