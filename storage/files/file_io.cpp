@@ -4,20 +4,24 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
 #include <memory>
 #include <system_error>
 
+#include "model/hexadecimal.hpp"
 #include "storage/files/path_text.hpp"
 
 namespace muster::files {
 namespace {
 
+constexpr std::size_t kMostLeftovers = 10'000'000;
 constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
 
 /// openat2 may be interrupted by renames elsewhere on the machine; that often it is asked again.
@@ -170,6 +174,43 @@ Expected<std::string, FileError> read_small_file(int folder, const std::string& 
   return text;
 }
 
+Expected<Descriptor, FileError> made_folder_in(int folder, const std::string& name) {
+  if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) {
+    return system_failure(name, "made", errno);
+  }
+  Descriptor made(openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!made) return system_failure(name, "opened", errno);
+  return made;
+}
+
+FileTrouble sync(int file, std::string_view path) {
+  if (fsync(file) == 0) return std::nullopt;
+  return system_failure(path, "written to the disk", errno);
+}
+
+FileTrouble replace_file(int folder, const std::string& name, std::string_view text) {
+  // Other hosts may write in the folder, too.
+  std::array<unsigned char, 8> random{};
+  if (getrandom(random.data(), random.size(), 0) != ssize_t{random.size()}) {
+    return system_failure(name, "made", errno);
+  }
+  const std::string temp = name + "." + hexadecimal(random) + std::string(kNewSuffix);
+  const auto written = [&]() -> FileTrouble {
+    const Descriptor file(
+        openat(folder, temp.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return system_failure(name, "made", errno);
+    if (const int error = write_all(file.get(), text); error != 0) {
+      return system_failure(name, "written", error);
+    }
+    if (auto trouble = sync(file.get(), name)) return trouble;
+    if (renameat(folder, temp.c_str(), folder, name.c_str()) == 0) return sync(folder, name);
+    return system_failure(name, "replaced", errno);
+  };
+  auto trouble = written();
+  if (trouble) unlinkat(folder, temp.c_str(), 0);
+  return trouble;
+}
+
 int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
@@ -178,6 +219,17 @@ int write_all(int file, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
+}
+
+void remove_leftovers(int folder, std::string_view suffix, std::int64_t before_s) {
+  const auto names = names_in(folder, kMostLeftovers, "a folder");
+  if (!names) return;
+  for (const std::string& name : names.value()) {
+    struct stat status {};
+    if (!name.ends_with(suffix)) continue;
+    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (status.st_mtim.tv_sec < before_s) unlinkat(folder, name.c_str(), 0);
+  }
 }
 
 std::int64_t nanoseconds_of(const timespec& time) {

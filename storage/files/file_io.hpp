@@ -65,6 +65,21 @@ FileTrouble read_exactly(int file, std::uint64_t size, const TakeBytes& take);
 Expected<std::string, FileError> read_small_file(int folder, const std::string& name,
                                                  std::size_t most);
 
+/// A folder in a folder, 0700, made where it is missing; its name is not waited for.
+Expected<Descriptor, FileError> made_folder_in(int folder, const std::string& name);
+
+/// Waits for the disk: the content of a file, or the names in a folder.
+FileTrouble sync(int file, std::string_view path);
+
+/// Puts a file (0600) with this text in the place of what has the name, with one rename, and waits
+/// for the disk. After a crash there is the one text or the other.
+FileTrouble replace_file(int folder, const std::string& name, std::string_view text);
+
+/// Of files that replace_file() is writing, or was writing when its process died.
+inline constexpr std::string_view kNewSuffix = ".new";
+/// Removes files with that end of their names that were not changed since that time.
+void remove_leftovers(int folder, std::string_view suffix, std::int64_t before_s);
+
 /// Writes all bytes; errno of the failure, 0: all are written.
 int write_all(int file, std::string_view bytes);
 

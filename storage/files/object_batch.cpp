@@ -70,7 +70,20 @@ Expected<ContentId, FileError> ObjectBatch::put(int file, std::uint64_t bytes,
     return heard(part.size());
   });
   if (trouble) return *trouble;
-  UnsettledObject object = std::move(writer).value().seal();
+  return take(std::move(writer).value());
+}
+
+Expected<ContentId, FileError> ObjectBatch::put_text(std::string_view content) {
+  if (failed_) return *failed_;
+  auto writer = ObjectWriter::begin(store_);
+  failed_ = writer ? writer->add(content) : FileTrouble(writer.error());
+  if (failed_) return *failed_;
+  return take(std::move(writer).value());
+}
+
+/// Has the content wait for the disk with others.
+Expected<ContentId, FileError> ObjectBatch::take(ObjectWriter writer) {
+  UnsettledObject object = std::move(writer).seal();
   const ContentId id = object.id;
   if (!waiting_ids_.insert(id).second) return id;
   waiting_bytes_ += object.bytes;

@@ -57,8 +57,12 @@ class ObjectBatch : public ContentSink {
   Expected<ContentId, FileError> put(int file, std::uint64_t bytes,
                                      const HearBytes& heard) override;
   FileTrouble finish() override;
+  /// A content that is in memory.
+  Expected<ContentId, FileError> put_text(std::string_view content);
 
  private:
+  Expected<ContentId, FileError> take(ObjectWriter writer);
+
   ObjectFolder& store_;
   std::vector<UnsettledObject> waiting_;
   std::set<ContentId> waiting_ids_;

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <mutex>
 #include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "model/hexadecimal.hpp"
@@ -31,6 +34,7 @@ constexpr const char* kFormatText = "muster-objects 1\n";
 constexpr const char* kObjects = "objects";
 constexpr const char* kTemp = "temp";
 constexpr const char* kLock = "lock";
+constexpr std::string_view kLockSuffix = ".lock";
 /// Openings of one store at a time, and files in one folder of it.
 constexpr std::size_t kMostOpenings = 10'000;
 constexpr std::size_t kMostInFolder = 10'000'000;
@@ -78,21 +82,6 @@ class StoreLock {
   bool locked_ = false;
 };
 
-/// A folder in a folder, made where it is missing.
-Expected<Descriptor, FileError> made_folder_in(int folder, const std::string& name) {
-  if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) {
-    return system_failure(name, "made", errno);
-  }
-  Descriptor made(openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!made) return system_failure(name, "opened", errno);
-  return made;
-}
-
-FileTrouble sync(int file, std::string_view path) {
-  if (fsync(file) == 0) return std::nullopt;
-  return system_failure(path, "written to the disk", errno);
-}
-
 /// The folder is this process' user's, and a store or nothing yet. `tries_left` is how often it may
 /// be looked at again because another process makes it a store.
 FileTrouble folder_fault(int root, const std::string& path, int tries_left = 3) {
@@ -135,16 +124,34 @@ FileTrouble write_format(int root) {
   return system_failure(kNewFormat, "renamed", errno);
 }
 
+/// The lock of a folder in temp/, a file beside it that stays: network file systems lock files, not
+/// folders. Empty when another process, or this one, holds it.
+Descriptor lock_of(int temp, const std::string& number) {
+  const std::string name = number + std::string(kLockSuffix);
+  Descriptor file(openat(temp, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file && flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.reset();
+  return file;
+}
+
+/// Of a folder in temp/ whose lock the caller holds.
+FileTrouble empty_folder(int temp, const std::string& number) {
+  const Descriptor folder = open_entry(temp, number, O_RDONLY | O_DIRECTORY);
+  if (!folder) return std::nullopt;
+  const auto files = names_in(folder.get(), kMostInFolder, number);
+  if (!files) return files.error();
+  for (const std::string& file : files.value()) unlinkat(folder.get(), file.c_str(), 0);
+  return std::nullopt;
+}
+
 /// Removes the folders in temp/ that no process holds: their processes are gone.
-FileTrouble remove_leftovers(int temp) {
-  const auto names = names_in(temp, kMostOpenings, kTemp);
+FileTrouble remove_unheld(int temp) {
+  const auto names = names_in(temp, 2 * kMostOpenings, kTemp);
   if (!names) return names.error();
   for (const std::string& name : names.value()) {
-    const Descriptor folder = open_entry(temp, name, O_RDONLY | O_DIRECTORY);
-    if (!folder || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    const auto files = names_in(folder.get(), kMostInFolder, name);
-    if (!files) return files.error();
-    for (const std::string& file : files.value()) unlinkat(folder.get(), file.c_str(), 0);
+    if (name.ends_with(kLockSuffix)) continue;
+    const Descriptor lock = lock_of(temp, name);
+    if (!lock) continue;
+    if (auto trouble = empty_folder(temp, name)) return trouble;
     unlinkat(temp, name.c_str(), AT_REMOVEDIR);
   }
   return std::nullopt;
@@ -156,6 +163,40 @@ std::optional<struct stat> status_of(int folder, const std::string& name) {
   if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   return status;
+}
+
+/// Waits for the disk are done by several threads: the file system's journal then takes what many
+/// of them wait for at once.
+constexpr std::size_t kMostThreads = 8;
+constexpr std::size_t kOfThread = 4;
+
+/// Does the step with each number below `count`, in any order; the trouble of one that had some,
+/// after which no other begins.
+FileTrouble for_each_at_once(std::size_t count,
+                             const std::function<FileTrouble(std::size_t)>& step) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  FileTrouble trouble;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      auto failed = step(i);
+      if (!failed) continue;
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!trouble) trouble = std::move(failed);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(kMostThreads, count / kOfThread); ++i) {
+    try {
+      others.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // the system has no thread to spare: this one does it all
+    }
+  }
+  work();
+  others.clear();
+  return trouble;
 }
 
 }  // namespace
@@ -205,7 +246,7 @@ FileTrouble ObjectFolder::prepare(const std::string& path) {
   }
   // At each opening: the one that made them may have died before the disk had their names.
   if (auto trouble = sync_names()) return trouble;
-  if (auto trouble = remove_leftovers(temp_.get())) return trouble;
+  if (auto trouble = remove_unheld(temp_.get())) return trouble;
   return make_own_folder();
 }
 
@@ -233,15 +274,17 @@ FileTrouble ObjectFolder::sync_names() const {
 FileTrouble ObjectFolder::make_own_folder() {
   for (std::size_t number = 0; number < kMostOpenings; ++number) {
     const std::string name = std::to_string(number);
-    if (mkdirat(temp_.get(), name.c_str(), 0700) != 0) {
-      if (errno == EEXIST) continue;
+    Descriptor lock = lock_of(temp_.get(), name);
+    if (!lock) continue;
+    if (mkdirat(temp_.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
       return system_failure(name, "made", errno);
     }
     own_ = open_entry(temp_.get(), name, O_RDONLY | O_DIRECTORY);
-    if (!own_ || flock(own_.get(), LOCK_EX | LOCK_NB) != 0) {
-      return system_failure(name, "locked", errno);
-    }
+    if (!own_) return system_failure(name, "opened", errno);
+    // A process whose end was not seen yet may have left it.
+    if (auto trouble = empty_folder(temp_.get(), name)) return trouble;
     own_name_ = name;
+    own_lock_ = std::move(lock);
     return std::nullopt;
   }
   return Failure<FileError>{FileError::too_large, "the store is open too often at once"};
@@ -310,19 +353,19 @@ FileTrouble ObjectFolder::settle(std::span<UnsettledObject> written,
     folders.insert(folder_of(object.id));
     const auto there = refresh(object.id, object.bytes);
     if (!there) return there.error();
-    if (there.value()) continue;
-    if (auto trouble = write_out(object)) return trouble;
-    fresh.push_back(&object);
+    if (!there.value()) fresh.push_back(&object);
   }
+  const auto write = [&](std::size_t i) { return write_out(*fresh[i]); };
+  if (auto trouble = for_each_at_once(fresh.size(), write)) return trouble;
   for (const UnsettledObject* object : fresh) {
     if (auto trouble = give_name(*object)) return trouble;
   }
-  for (const std::string& name : folders) {
-    const Descriptor folder = open_entry(objects_.get(), name, O_RDONLY | O_DIRECTORY);
-    if (!folder) return system_failure(name, "opened", errno);
-    if (auto trouble = sync(folder.get(), name)) return trouble;
-  }
-  return std::nullopt;
+  const std::vector<std::string> names(folders.begin(), folders.end());
+  return for_each_at_once(names.size(), [&](std::size_t i) -> FileTrouble {
+    const Descriptor folder = open_entry(objects_.get(), names[i], O_RDONLY | O_DIRECTORY);
+    if (!folder) return system_failure(names[i], "opened", errno);
+    return sync(folder.get(), names[i]);
+  });
 }
 
 FileTrouble ObjectFolder::write_out(const UnsettledObject& object) const {
@@ -374,8 +417,10 @@ Expected<ObjectUsage, FileError> ObjectFolder::usage() const {
   ObjectUsage found;
   const auto trouble = visit({}, [&](int folder, const ContentId& id) -> Expected<bool, FileError> {
     if (const auto status = status_of(folder, file_name(id))) {
+      const auto bytes = static_cast<std::uint64_t>(status->st_size);
       ++found.objects;
-      found.bytes += static_cast<std::uint64_t>(status->st_size);
+      found.bytes += bytes;
+      found.counted_bytes += counted_bytes(bytes);
     }
     return true;
   });
@@ -412,12 +457,14 @@ Expected<SweepStep, FileError> ObjectFolder::sweep(const SweepOrder& order) {
     const auto bytes = static_cast<std::uint64_t>(status->st_size);
     ++step.seen.objects;
     step.seen.bytes += bytes;
+    step.seen.counted_bytes += counted_bytes(bytes);
     const std::int64_t limit_ns = order.older_than.time_since_epoch().count();
     if (nanoseconds_of(status->st_mtim) >= limit_ns || order.keep(id)) return true;
     const auto removed = remove_old(folder, id, order);
     if (!removed) return removed.error();
     step.removed.objects += removed.value() ? 1 : 0;
     step.removed.bytes += removed.value() ? bytes : 0;
+    step.removed.counted_bytes += removed.value() ? counted_bytes(bytes) : 0;
     return true;
   };
   if (auto trouble = visit(order.from, look)) return *trouble;
@@ -426,7 +473,7 @@ Expected<SweepStep, FileError> ObjectFolder::sweep(const SweepOrder& order) {
   const auto lock = StoreLock::take(root_.get(), LOCK_EX | LOCK_NB);
   if (!lock) return lock.error();
   if (lock->locked()) {
-    if (auto trouble = remove_leftovers(temp_.get())) return *trouble;
+    if (auto trouble = remove_unheld(temp_.get())) return *trouble;
   }
   return step;
 }

@@ -23,7 +23,14 @@ namespace muster::files {
 struct ObjectUsage {
   std::uint64_t objects = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t counted_bytes = 0;  ///< as bounds count them: counted_bytes() of each
 };
+
+/// Bytes that a file takes at least, whatever it has.
+inline constexpr std::uint64_t kLeastBytes = 4096;
+inline std::uint64_t counted_bytes(std::uint64_t bytes) {
+  return bytes < kLeastBytes ? kLeastBytes : bytes;
+}
 
 /// Objects that may go: those that `keep` says no to and that were put last before `older_than`.
 struct SweepOrder {
@@ -114,7 +121,8 @@ class ObjectFolder : public ContentSource {
 
   Descriptor root_, objects_;
   Descriptor temp_;       ///< the folder for those of all processes
-  Descriptor own_;        ///< this object's, locked for as long as it lives
+  Descriptor own_;        ///< this object's
+  Descriptor own_lock_;   ///< held for as long as it lives
   std::string own_name_;  ///< within temp_
   std::atomic<std::uint64_t> next_name_{0};
 };

@@ -1,11 +1,8 @@
 #include "storage/files/scan_memory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -34,17 +31,6 @@ bool take_number(std::string_view& line, Number& number) {
   const char* end = field.data() + field.size();
   const auto [stop, error] = std::from_chars(field.data(), end, number);
   return error == std::errc{} && stop == end;
-}
-
-FileTrouble write_and_sync(int folder, const std::string& name, std::string_view text) {
-  const Descriptor file(
-      openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return system_failure(name, "made", errno);
-  if (const int error = write_all(file.get(), text); error != 0) {
-    return system_failure(name, "written", error);
-  }
-  if (fsync(file.get()) != 0) return system_failure(name, "written to the disk", errno);
-  return std::nullopt;
 }
 
 }  // namespace
@@ -82,16 +68,7 @@ void ScanMemory::note(const std::string& path, const FileStamp& stamp, const Con
 FileTrouble ScanMemory::write(const std::filesystem::path& file) const {
   const auto folder = open_folder(file.has_parent_path() ? file.parent_path() : ".");
   if (!folder) return folder.error();
-  const std::string name = file.filename().string();
-  const std::string temp = fmt::format("{}.{}.new", name, getpid());
-  // One of a process of this number that a crash has ended.
-  unlinkat(folder->get(), temp.c_str(), 0);
-  auto trouble = write_and_sync(folder->get(), temp, encode());
-  if (!trouble && renameat(folder->get(), temp.c_str(), folder->get(), name.c_str()) != 0) {
-    trouble = system_failure(name, "replaced", errno);
-  }
-  if (trouble) unlinkat(folder->get(), temp.c_str(), 0);
-  return trouble;
+  return replace_file(folder->get(), file.filename().string(), encode());
 }
 
 std::string ScanMemory::encode() const {

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -42,6 +43,8 @@ extern "C" int fsync(int file) {
     return -1;
   }
   struct stat status {};
+  static std::mutex mutex;  // several threads wait at once
+  const std::lock_guard lock(mutex);
   if (synced != nullptr && fstat(file, &status) == 0) synced->insert(status.st_ino);
   return static_cast<int>(syscall(SYS_fsync, file));
 }
@@ -79,7 +82,8 @@ class ObjectFolderTest : public ::testing::Test {
   std::vector<fs::path> temp_files() const {
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(path() / "temp")) {
-      if (entry.is_regular_file()) files.push_back(entry.path());
+      const bool is_lock = entry.path().extension() == ".lock";
+      if (entry.is_regular_file() && !is_lock) files.push_back(entry.path());
     }
     return files;
   }
@@ -394,6 +398,24 @@ TEST_F(ObjectBatchTest, has_all_when_it_is_finished) {
   EXPECT_EQ(ids.size(), 300U);
   for (const ContentId& id : ids) EXPECT_FALSE(store->check(id));
   EXPECT_EQ(temps(), 0U);
+}
+
+TEST_F(ObjectBatchTest, waits_for_each_of_many_contents_and_for_their_folders) {
+  const auto store = open();
+  ObjectBatch batch(*store);
+  std::vector<ContentId> ids;
+  for (int i = 0; i < 200; ++i) ids.push_back(valid(batch.put_text(std::to_string(i))));
+  const auto inodes = synced_by([&] { EXPECT_FALSE(batch.finish()); });
+  for (const ContentId& id : ids) {
+    EXPECT_TRUE(inodes.contains(inode_of(path_of(id))));
+    EXPECT_TRUE(inodes.contains(inode_of(path_of(id).parent_path())));
+  }
+  // When the disk fails, no content has its name.
+  for (int i = 200; i < 400; ++i) valid(batch.put_text(std::to_string(i)));
+  sync_error = EIO;
+  EXPECT_EQ(batch.finish()->code, FileError::system);
+  sync_error = 0;
+  EXPECT_EQ(valid(store->usage()).objects, 200U);
 }
 
 TEST_F(ObjectBatchTest, takes_a_content_twice) {
