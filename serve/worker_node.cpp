@@ -69,6 +69,10 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   ProcessOptions options;
   options.state_dir = config.state_dir;
   options.checkpoint_root = config.checkpoint_root;
+  options.files.store = config.files.string();
+  options.files.user_max_bytes = std::uint64_t{config.user_max_mib} << 20;
+  options.files.patience = config.files_patience;
+  options.files.outputs_max_bytes = std::uint64_t{config.outputs_max_mib} << 20;
   options.checkpoint_mark = config.checkpoint_mark;
   options.shim_program = config.shim_program.empty() ? program : config.shim_program;
   options.stop_grace = config.tasks.stop_grace;

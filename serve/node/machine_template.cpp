@@ -50,8 +50,8 @@ Hidden hidden_of(const ClusterConfig& config) {
   const fs::path attempts = config.worker.attempts.empty() ? fs::path() : all_attempts(config);
   Hidden hidden{fs::absolute(config.file).parent_path(), {}};
   std::error_code unreadable;  // then it stays as it is given
-  for (const fs::path& place :
-       {config.state, config.pki, config.api_token, config.api.tokens, attempts}) {
+  for (const fs::path& place : {config.state, config.pki, config.api_token, config.api.tokens,
+                                config.files.folder, attempts}) {
     if (place.empty()) continue;
     const fs::path direct = fs::weakly_canonical(fs::absolute(place), unreadable);
     hidden.places.push_back(unreadable ? place : direct);
@@ -83,6 +83,10 @@ WorkerConfig worker_config(const NodeSetup& setup, const NodeConfig& master,
   worker.state_dir =
       config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
   worker.checkpoint_root = config.worker.checkpoints;
+  worker.files = config.files.folder;
+  worker.outputs_max_mib = config.files.outputs_max_mib;
+  worker.user_max_mib = config.files.user_max_mib;
+  worker.files_patience = config.files.patience;
   worker.log = folder / "worker.log";
   if (fs::exists(shim)) worker.shim_program = shim;
   worker.tasks = config.worker;
@@ -158,6 +162,8 @@ Expected<std::string, int> remote_worker_settings(const NodeSetup& setup,
   WorkerConfig worker = worker_config(setup, *master, order, "machine");
   worker.state_dir = "machine/state";
   worker.checkpoint_root = "machine/checkpoints";
+  // It has no way to the store of files.
+  worker.files.clear();
   worker.trusted = "machine/node-ca.pem";
   worker.shim_program.clear();
   return worker_config_text(worker);

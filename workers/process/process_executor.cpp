@@ -74,13 +74,6 @@ void make_folder(const std::filesystem::path& folder, bool passage) {
   if (made || passage) chmod(folder.c_str(), passage ? 0711 : 0700);
 }
 
-/// The attempt of that folder has left a result.
-bool is_over(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder / process::kResultFile, ignored) ||
-         std::filesystem::exists(folder / process::kAcknowledgedFile, ignored);
-}
-
 /// Puts in the account that an attempt runs as, or returns why there is no account; called on the
 /// supervisor's thread.
 std::optional<process::AttemptResult> put_account(process::TaskUsers& users,
@@ -259,7 +252,7 @@ void ProcessExecutor::start(const TaskOrder& told) {
   const AttemptKey key{told.task.id, told.attempt};
   // One that was begun already has a folder, by which it is followed and not begun twice; the end
   // of one that is over was told.
-  if (runs_.contains(key) || is_over(folder_of(key))) return;
+  if (runs_.contains(key) || process::has_ended(folder_of(key))) return;
   // Entered before it begins: ends posted below are dropped for attempts that are not there.
   Run& run = runs_[key];
   run.workload_class = told.workload_class;
@@ -298,10 +291,8 @@ void ProcessExecutor::begin(const TaskOrder& told) {
 /// Fills in the values that the order leaves to its worker.
 void ProcessExecutor::fill_in(TaskOrder& order) const {
   Program& program = order.program;
-  if (program.make_work_dir) {
-    program.work_dir =
-        work_folder(program.work_dir, {order.job, order.task.array_index, order.user});
-  }
+  const WorkFolderOf task{order.job, order.task.array_index, order.user};
+  if (program.make_work_dir) program.work_dir = work_folder(program.work_dir, task);
   if (program.stop_grace <= Duration::zero()) program.stop_grace = options_.stop_grace;
 }
 
@@ -329,6 +320,7 @@ process::WorkerTerms ProcessExecutor::terms_for(const TaskOrder& order) {
   terms.last_port = options_.last_port;
   terms.address = options_.address;
   terms.hidden = hidden_.places;
+  put_files(options_.files, terms);
   if (users_) return terms;  // put_account() says as whom
   terms.user = options_.task_uid;
   terms.user_group = options_.task_gid;

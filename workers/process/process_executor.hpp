@@ -34,6 +34,7 @@ struct ProcessOptions {
   std::filesystem::path checkpoint_root;
   /// Of the folder that the cluster's machines share (checkpoint_mark.hpp); empty: they share this.
   std::string checkpoint_mark{};
+  process::FileTerms files{};
   /// Forks the shims (shim_server.hpp): the muster command, or better the small muster-shim.
   std::filesystem::path shim_program;
   Duration stop_grace = std::chrono::seconds{30};  ///< from SIGTERM to SIGKILL; 0 or more

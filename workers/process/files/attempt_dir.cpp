@@ -11,6 +11,19 @@
 
 namespace muster::process {
 
+void put_files(const FileTerms& files, WorkerTerms& terms) {
+  const auto& [store, outputs_max_bytes, user_max_bytes, patience] = files;
+  terms.files = store;
+  terms.outputs_max_bytes = outputs_max_bytes;
+  terms.user_max_bytes = user_max_bytes;
+  terms.files_patience = patience;
+}
+
+Duration files_time_of(const Order& order) {
+  const int ways = (order.program.stage.empty() ? 0 : 1) + (order.program.outputs.empty() ? 0 : 1);
+  return ways * order.worker.files_patience;
+}
+
 Duration grace_of(const Order& order) {
   // The keeper kills its program when the grace is over, and is to outlive it.
   constexpr Duration kKeeper = std::chrono::seconds{2};
@@ -105,6 +118,12 @@ bool is_locked(int lock_file) {
 bool is_removed(int folder) {
   struct stat found {};
   return fstat(folder, &found) == 0 && found.st_nlink == 0;
+}
+
+bool has_ended(const std::filesystem::path& attempt) {
+  std::error_code ignored;
+  return std::filesystem::exists(attempt / kResultFile, ignored) ||
+         std::filesystem::exists(attempt / kAcknowledgedFile, ignored);
 }
 
 Descriptor open_folder(const std::filesystem::path& path) {

@@ -50,6 +50,16 @@ inline constexpr const char* kFolderIsGone = "lost, its folder is gone";
 /// A shim looks no more often at what its task takes.
 inline constexpr Duration kLeastMemoryInterval = std::chrono::milliseconds{1};
 
+/// Where files that attempts begin with come from, and those that they leave are kept.
+struct FileTerms {
+  std::string store;  ///< folder of the store; empty: this machine has no way to it
+  std::uint64_t outputs_max_bytes = std::uint64_t{16} << 30;  ///< of an attempt
+  std::uint64_t user_max_bytes = std::uint64_t{256} << 30;    ///< of a user, in the store
+  Duration patience = std::chrono::minutes{30};               ///< longest that either way may take
+
+  friend bool operator==(const FileTerms&, const FileTerms&) = default;
+};
+
 /// A worker's terms for an attempt: the places, shares and bounds that it gives to it.
 struct WorkerTerms {
   std::string checkpoint_dir;  ///< made by the shim, handed to the task's user
@@ -75,9 +85,16 @@ struct WorkerTerms {
   std::uint32_t last_port = 0;
   std::string address{};  ///< of the instance, for a replica's clients
   std::string control;    ///< abstract name of the socket on which the shim takes orders
+  std::string files{};    ///< as FileTerms has it, like the next three
+  std::uint64_t outputs_max_bytes = 0;
+  std::uint64_t user_max_bytes = 0;
+  Duration files_patience{};
 
   friend bool operator==(const WorkerTerms&, const WorkerTerms&) = default;
 };
+
+/// Puts the terms for files into those of an attempt.
+void put_files(const FileTerms& files, WorkerTerms& terms);
 
 /// Everything that a shim has to know to run one attempt. Values that the master's order leaves to
 /// the worker are filled in: the grace of a stop, and the placeholders of a work folder.
@@ -92,6 +109,9 @@ struct Order : TaskOrder {
 /// keeper ends it.
 Duration grace_of(const Order& order);
 
+/// Longest that files may take to come and to be kept, within the attempt.
+Duration files_time_of(const Order& order);
+
 /// How an attempt's process ended.
 enum class EndKind : std::uint8_t {
   exited,
@@ -103,8 +123,12 @@ enum class EndKind : std::uint8_t {
   not_launched,  ///< by a fault of the worker or its machine
   disk_full,     ///< ended for what it took of a full disk
   too_many_processes,
-  folder_gone,  ///< it ended well, and what it wrote is lost
-  lease_ended   ///< killed when the lease of its machine was over
+  folder_gone,      ///< it ended well, and what it wrote is lost
+  lease_ended,      ///< killed when the lease of its machine was over
+  outputs_missing,  ///< it ended well, and files that it was to leave are missing, or too many
+  outputs_lost,     ///< it ended well, and the store could not keep its outputs
+  files_late,       ///< the files that it begins with took too long
+  left_early        ///< it was asked to stop before its files had come
 };
 
 /// Why an attempt that ended so has failed.
@@ -165,6 +189,9 @@ bool is_removed(int folder);
 /// Takes the lock of an attempt's folder. Empty when somebody holds it or it cannot be made: errno
 /// is EWOULDBLOCK in the first case.
 Descriptor take_lock(int folder);
+
+/// The attempt of that folder has left a result.
+bool has_ended(const std::filesystem::path& attempt);
 
 /// An open folder; empty when it cannot be opened.
 Descriptor open_folder(const std::filesystem::path& path);

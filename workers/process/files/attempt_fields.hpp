@@ -57,6 +57,10 @@ void fields(auto& a, Like<WorkerTerms> auto& v) {
   a("last_port", v.last_port);
   a("address", v.address);
   a("control", v.control);
+  a("files", v.files);
+  a("outputs_max_bytes", v.outputs_max_bytes);
+  a("user_max_bytes", v.user_max_bytes);
+  a("files_patience_s", v.files_patience);
 }
 
 void fields(auto& a, Like<Order> auto& v) {

@@ -284,11 +284,16 @@ FailureKind failure_of(EndKind kind) {
     case EndKind::supervisor_killed:
     case EndKind::not_launched:
     case EndKind::lease_ended:
+    case EndKind::outputs_lost:
+    case EndKind::left_early:
       return FailureKind::lost;
     case EndKind::disk_full:
       return FailureKind::disk_full;
     case EndKind::folder_gone:
       return FailureKind::exit_code;
+    case EndKind::outputs_missing:
+    case EndKind::files_late:
+      return FailureKind::files;
   }
   return FailureKind::unknown;
 }

@@ -1,6 +1,7 @@
 #include "workers/process/shim/lease.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+
+#include "workers/process/progress.hpp"
 
 namespace muster::process {
 namespace {
@@ -42,6 +45,19 @@ Lease Lease::of_attempt(int folder) {
   const std::string path = std::string("../../") + kLeaseFile;
   lease.file_ = Descriptor(openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
   return lease;
+}
+
+Lease Lease::in_time(int folder) {
+  constexpr Duration kPatience = std::chrono::seconds{5};
+  constexpr int kLook_ms = 100;
+  const Duration begun = boot_time();
+  for (;;) {
+    Lease lease = of_attempt(folder);
+    const auto end = lease.end();
+    const Duration now = boot_time();
+    if (!end || now < *end || now - begun >= kPatience) return lease;
+    poll(nullptr, 0, kLook_ms);
+  }
 }
 
 Lease Lease::of_worker(const std::filesystem::path& state) {

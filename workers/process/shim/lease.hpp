@@ -19,6 +19,10 @@ class Lease {
   Lease() = default;
   /// Of the attempt in that folder. Without the file there is no lease, also later.
   static Lease of_attempt(int folder);
+  /// Likewise; one that is over is waited for: a worker that still took the task is gone in a
+  /// moment, and this process with it. A word that the task could not start would bring it back to
+  /// the worker at once, and cost it one of the losses that it may have.
+  static Lease in_time(int folder);
   /// Of the worker with that state folder, likewise.
   static Lease of_worker(const std::filesystem::path& state);
 

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024;
 constexpr std::uint64_t kKib = 1024;
+/// Of a task whose outputs are not there: EX_CANTCREAT of sysexits.h.
+constexpr std::int32_t kCannotKeep = 73;
 /// As shells say it: 128 + n was ended by signal n.
 constexpr std::int32_t kSignalCode = 128;
 
@@ -61,6 +63,11 @@ void describe(const TaskEnd& end, const Order& order, const TaskGroup* group,
     result.reason = "killed by signal " + std::to_string(WTERMSIG(end.status));
   } else if (WEXITSTATUS(end.status) != 0) {
     result.reason = "exit code " + std::to_string(WEXITSTATUS(end.status));
+  } else if (!end.outputs_fault.empty() && end.why != Ending::stop) {
+    // One that goes on elsewhere need not have left everything yet.
+    result.kind = end.outputs_trouble ? EndKind::outputs_lost : EndKind::outputs_missing;
+    result.exit_code = kCannotKeep;
+    result.reason = end.outputs_fault;
   }
 }
 
@@ -97,6 +104,12 @@ AttemptResult result_of(const TaskEnd& end, const Order& order, const TaskGroup*
   }
   result.exit_code = exit_code_of(end.status);
   describe(end, order, group, result);
+  // An attempt that has failed anyway may have left less than it was to; all else is news.
+  const bool is_told = result.reason == end.outputs_fault;
+  if (!end.outputs_fault.empty() && !end.outputs_missing && !is_told) {
+    result.reason += result.reason.empty() ? "" : "; ";
+    result.reason += end.outputs_fault;
+  }
   return result;
 }
 

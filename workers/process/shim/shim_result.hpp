@@ -29,6 +29,9 @@ struct TaskEnd {
   std::uint64_t over_bytes = 0;    ///< their memory when the task was ended for it
   std::size_t over_processes = 0;  ///< their number when the task was ended for it
   std::string disk_reason;         ///< set: it was ended for what it took of a full disk
+  std::string outputs_fault;       ///< set: outputs are missing, or were not kept
+  bool outputs_missing = false;    ///< of the fault: nothing else but that patterns match nothing
+  bool outputs_trouble = false;    ///< of the fault: it is not the task's
 };
 
 /// The end in the words of a result that says nothing of logs and folder. `group`: the task's;

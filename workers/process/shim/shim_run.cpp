@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "workers/process/shim/shim_files.hpp"
 #include "workers/process/shim/shim_sockets.hpp"
 #include "workers/process/shim/shim_usage.hpp"
 
@@ -52,27 +53,28 @@ std::int64_t wall_time_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// The lease of the attempt in the folder. One that is over is waited for: a worker that still took
-/// the task is gone in a moment, and this process with it. A word that the task could not start
-/// would bring it back to the worker at once, and cost it one of the losses that it may have.
-Lease lease_in_time(int folder) {
-  constexpr Duration kPatience = std::chrono::seconds{5};
-  constexpr int kLook_ms = 100;
-  const Duration begun = boot_time();
-  for (;;) {
-    Lease lease = Lease::of_attempt(folder);
-    const auto end = lease.end();
-    const Duration now = boot_time();
-    if (!end || now < *end || now - begun >= kPatience) return lease;
-    poll(nullptr, 0, kLook_ms);
-  }
-}
-
 /// For an attempt whose folder is gone: its work is done, but its output cannot be read.
 void fail_without_output(AttemptResult& result) {
   if (result.exit_code != 0 || result.kind != EndKind::exited || result.stopped) return;
   result.kind = EndKind::folder_gone;
   result.exit_code = kFolderLost;
+}
+
+/// A replica is not over with its program: the keeper, which is its first process, sees the end and
+/// starts it again. False for a task that is no replica.
+bool kill_replica(const Order& order, pid_t keeper, const std::vector<pid_t>& processes) {
+  if (!order.service) return false;
+  for (const pid_t pid : processes) {
+    if (pid != keeper && pid != getpid()) kill(pid, SIGKILL);
+  }
+  return true;
+}
+
+/// Before the result, which needs some of it. A work folder that the job has named is its user's.
+void make_space_on_disk(const Order& order, const TaskPlace& place, bool drop_checkpoint) {
+  std::error_code ignored;
+  if (order.program.work_dir.empty()) std::filesystem::remove_all(place.work_dir, ignored);
+  if (drop_checkpoint) std::filesystem::remove_all(order.worker.checkpoint_dir, ignored);
 }
 
 }  // namespace
@@ -96,12 +98,11 @@ bool ShimRun::run() {
 bool ShimRun::prepare() {
   // First: an executor may ask for a stop while the task is still being started.
   open_sockets();
-  lease_ = lease_in_time(setup_.folder.get());
+  lease_ = Lease::in_time(setup_.folder.get());
   if (const auto end = lease_.end(); end && boot_time() >= *end) {
     fail_start(EndKind::not_launched, "cannot start: the lease of its machine has ended");
     return false;
   }
-  if (!prepare_folders()) return false;
   if (!order_.worker.group.empty()) {
     group_ = TaskGroup::make(order_);
     if (!group_) {
@@ -110,6 +111,8 @@ bool ShimRun::prepare() {
       return false;
     }
   }
+  // Behind the group, without which a worker that ends meanwhile would take the one above it.
+  if (!prepare_folders()) return false;
   auto task = fork_task(order_, place_, group_ ? group_->folder() : -1);
   if (!task) {
     StartTrouble trouble;
@@ -149,7 +152,15 @@ bool ShimRun::prepare_folders() {
   // Another user must not get the worker's home folder, which it could not read anyway.
   place_.home = order_.worker.user || home == nullptr ? place_.work_dir : home;
   if (!order_.worker.user_home.empty()) place_.home = order_.worker.user_home;
-  const std::string made = order_.program.work_dir.empty() ? own : "";
+  const bool is_staged = !order_.program.stage.empty();
+  const FilesWait wait{setup_.signals.get(), control_, lease_};
+  if (is_staged) {
+    if (auto failure = bring_files(order_, setup_.path, wait, end_)) {
+      fail_start(failure->kind, failure->reason);
+      return false;
+    }
+  }
+  const std::string made = order_.program.work_dir.empty() && !is_staged ? own : "";
   for (const std::string& folder : {made, order_.worker.checkpoint_dir}) {
     if (folder.empty()) continue;
     if (const int error = make_task_folder(folder, order_.worker); error != 0) {
@@ -373,7 +384,7 @@ void ShimRun::check_usage() {
   due_.usage_check = boot_time() + order_.worker.memory_interval;
   const std::vector<pid_t> processes = group_ ? group_->members() : descendants_of(getpid());
   if (order_.worker.max_processes != 0 && processes.size() > order_.worker.max_processes) {
-    if (kill_replica(processes)) return;
+    if (kill_replica(order_, task_.pid, processes)) return;
     end_.over_processes = processes.size();
     if (end_.why == Ending::none) end_.why = Ending::processes;
     return kill_task();
@@ -381,7 +392,9 @@ void ShimRun::check_usage() {
   const std::uint64_t held = resident_bytes(processes);
   end_.peak_bytes = std::max(end_.peak_bytes, held);
   const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
-  if (granted <= 0 || static_cast<double>(held) <= granted || kill_replica(processes)) return;
+  if (granted <= 0 || static_cast<double>(held) <= granted ||
+      kill_replica(order_, task_.pid, processes))
+    return;
   end_.over_bytes = held;
   // The first cause stands: a task that is being stopped may pass its limits as well.
   if (end_.why == Ending::none) end_.why = Ending::memory;
@@ -409,27 +422,10 @@ void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
   kill_task();
 }
 
-/// Before the result, which needs some of it. A work folder that the job has named is its user's.
-void ShimRun::make_space_on_disk() const {
-  std::error_code ignored;
-  if (order_.program.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
-  if (drop_checkpoint_) std::filesystem::remove_all(order_.worker.checkpoint_dir, ignored);
-}
-
 void ShimRun::fail_start(EndKind kind, const std::string& reason) {
   end_.start_failure = reason;
   end_.start_failure_kind = kind;
   over_ = true;
-}
-
-/// A replica is not over with its program: the keeper, which is its first process, sees the end and
-/// starts it again.
-bool ShimRun::kill_replica(const std::vector<pid_t>& processes) const {
-  if (!order_.service) return false;
-  for (const pid_t pid : processes) {
-    if (pid != task_.pid && pid != getpid()) kill(pid, SIGKILL);
-  }
-  return true;
 }
 
 void ShimRun::kill_task() {
@@ -462,9 +458,11 @@ bool ShimRun::finish() {
   }
   for (int i = 0; i < kDrainRounds && copy(task_.err, logs_.err()); ++i) {
   }
-  if (!end_.disk_reason.empty()) make_space_on_disk();
+  if (!end_.disk_reason.empty()) make_space_on_disk(order_, place_, drop_checkpoint_);
   // Of all that has run below this process, whoever's child it was: all of it is reaped by now.
   getrusage(RUSAGE_CHILDREN, &end_.usage);
+  // Nothing of the task runs that could change its files.
+  keep_outputs(order_, setup_.path, {setup_.signals.get(), control_, lease_}, end_);
   const std::string text = to_text(result_to_leave());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
@@ -474,7 +472,7 @@ bool ShimRun::finish() {
   if (error == 0) return true;
   // Files in its work folder may be those that fill the disk: without a result the attempt would
   // count as lost, and be tried again.
-  if (error == ENOSPC || error == EDQUOT) make_space_on_disk();
+  if (error == ENOSPC || error == EDQUOT) make_space_on_disk(order_, place_, drop_checkpoint_);
   // The process that follows the attempt is told, too: its end must not hang on one file.
   control_.tell(kResultIs + text + "\n");
   return !is_removed(setup_.folder.get()) && write_patiently(setup_.folder.get(), text);

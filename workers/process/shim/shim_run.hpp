@@ -56,8 +56,6 @@ class ShimRun {
   void end_gently(Ending why);
   void end_for_disk(std::string_view reason, bool drop_checkpoint);
   void end_for_lease();
-  void make_space_on_disk() const;
-  bool kill_replica(const std::vector<pid_t>& processes) const;
   void kill_task();
   void fail_start(EndKind kind, const std::string& reason);
   AttemptResult result_to_leave() const;

@@ -373,7 +373,7 @@ void ShimSupervisor::attach(const AttemptKey& key, WatchedShim& watched, Descrip
 
 /// How long the attempt may take. The shim keeps to it; this is for one that cannot.
 void ShimSupervisor::bound(WatchedShim& watched, const Order& order) {
-  watched.stop_grace = grace_of(order);
+  watched.stop_grace = grace_of(order) + files_time_of(order);
   watched.time_limit = order.program.time_limit;
   if (watched.time_limit <= Duration::zero()) return;
   watched.end_by = boot_time() + watched.time_limit + watched.stop_grace + options_.patience;

@@ -64,10 +64,10 @@ struct WatchedShim {
   std::string last_word;     ///< that it is to end at once; empty: it is not
   Descriptor lock;           ///< the file of the shim's lock; empty: it could not be opened
   Duration doubted_since{};  ///< whether the shim lives, which cannot be told; 0: it can
-  Duration stop_grace{};
-  Duration time_limit{};  ///< 0: no limit
-  Duration end_by{};      ///< when it has to be over; 0: there is no such time
-  bool forced = false;    ///< its supervisor was killed, as it was not over by then
+  Duration stop_grace{};     ///< with the time that files may take
+  Duration time_limit{};     ///< 0: no limit
+  Duration end_by{};         ///< when it has to be over; 0: there is no such time
+  bool forced = false;       ///< its supervisor was killed, as it was not over by then
 };
 
 /// Starts and watches the shims of one executor, on a thread of its own that sleeps until one of
