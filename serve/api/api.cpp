@@ -17,6 +17,7 @@
 #include "serve/api/assets.hpp"
 #include "serve/api/audit_entry.hpp"
 #include "serve/api/exec_request.hpp"
+#include "serve/api/file_routes.hpp"
 #include "serve/api/openapi.hpp"
 #include "serve/api/request_mark.hpp"
 #include "serve/api/token_routes.hpp"
@@ -28,14 +29,11 @@ namespace {
 
 /// Stands in messages where those about files have the file's name.
 constexpr std::string_view kBodySource = "body";
+constexpr std::chrono::seconds kFilesPatience{50};
+
 Response refuse_request(const Failure<ConfigError>& error) {
   // 400: the text is no JSON at all. 422: it is, but some value in it is not allowed.
   return error_response(error.code == ConfigError::malformed ? 400 : 422, error.message);
-}
-
-/// The reply that answers the exchange.
-Reply reply_to(const std::shared_ptr<Exchange>& exchange) {
-  return [exchange](Answer answer) { exchange->finish(to_response(std::move(answer))); };
 }
 
 /// A submission without a token has the request's number as its token; each of several jobs has its
@@ -91,6 +89,18 @@ Expected<View, int> view_for(const Principal& who, const ViewRequest& request) {
   }
   what->user = who.user;
   return what;
+}
+
+void answer_metrics(Backend& backend, const std::shared_ptr<Traffic>& traffic,
+                    std::string_view type, const std::shared_ptr<Exchange>& exchange) {
+  const auto response_with = [traffic, type](const std::optional<MetricsInput>& cluster) {
+    return Response{.body = metrics_text(cluster, traffic->figures()), .content_type = type};
+  };
+  // Without the cluster the server's own figures are still worth having.
+  exchange->set_late([response_with] { return response_with(std::nullopt); });
+  backend.metrics([exchange, response_with](const std::optional<MetricsInput>& cluster) {
+    exchange->finish(response_with(cluster));
+  });
 }
 
 }  // namespace
@@ -221,7 +231,8 @@ void Api::enter(Call call) {
                          call.pass.who.token)));
   }
   // The connection allows this time on top of its own limit for the cluster's answer.
-  call.exchange->wait_longer(wait);
+  // A disk may take a while for many files.
+  call.exchange->wait_longer(brings_files(asked) ? kFilesPatience : wait);
   if (is_order(call.route) && parts_.requests && !call.mark.number.empty()) {
     return recognise(std::move(call));
   }
@@ -258,6 +269,12 @@ void Api::ask_backend(const Call& call) {
   if (is_about_hosts(call.route.operation))
     return parts_.tokens->post(about_hosts(
         parts_.hosts, {call.route.operation, call.pass.found, call.body}, call.exchange));
+  if (is_about_files(call.route.operation)) {
+    const auto& numbers = call.pass.found.numbers;
+    const JobId job{numbers.empty() ? 0 : numbers.front()};
+    return about_files({backend_, parts_.files, call.exchange}, call.pass.who,
+                       {call.route.operation, job, call.query, call.body});
+  }
   switch (call.route.operation) {
     case Operation::submit:
       return submit(call);
@@ -271,7 +288,7 @@ void Api::ask_backend(const Call& call) {
     case Operation::exec_step:
       return exec(call);
     case Operation::metrics:
-      return metrics(call);
+      return answer_metrics(backend_, traffic_, call.route.content_type, call.exchange);
     case Operation::audit:
       return read_audit(call);
     case Operation::create_token:
@@ -315,16 +332,17 @@ void Api::submit(const Call& call) {
                            parts_.limits.max_tasks)));
     }
   }
-  backend_.submit(std::move(jobs), reply_to(call.exchange));
+  submit_jobs({backend_, parts_.files, call.exchange}, std::move(jobs));
 }
 
 void Api::resubmit(const Call& call) {
   auto request = resubmit_request_from_json(call.body, std::string(kBodySource));
   if (!request) return call.exchange->finish(refuse_request(request.error()));
   if (request->token.empty()) request->token = call.mark.number;
-  backend_.resubmit({JobId{call.pass.found.numbers.at(0)}, request->failed, request->max_fails,
-                     std::move(request.value().token), call.pass.who.user, most_priority(call)},
-                    reply_to(call.exchange));
+  const JobId job{call.pass.found.numbers.at(0)};
+  resubmit_with_files({backend_, parts_.files, call.exchange},
+                      {job, request->failed, request->max_fails, request->token, call.pass.who.user,
+                       most_priority(call)});
 }
 
 void Api::change_service(const Call& call) {
@@ -342,15 +360,20 @@ void Api::change_service(const Call& call) {
     if (!put_user(rights_of(call), request.value())) return;
     change.keeps_replicas = request->service && request->service->spec.replicas == 0;
     change.as = make_job(request.value());
+    return update_service({backend_, parts_.files, call.exchange}, std::move(change));
   }
-  backend_.change_service(std::move(change), reply_to(call.exchange));
+  restart_service({backend_, parts_.files, call.exchange}, std::move(change));
 }
 
 void Api::plan(const Call& call) {
   auto request = job_request_from_json(call.body, std::string(kBodySource));
   if (!request) return call.exchange->finish(refuse_request(request.error()));
   if (!put_user(rights_of(call), request.value())) return;
-  backend_.plan(make_job(request.value()), reply_to(call.exchange));
+  std::vector<Job> jobs{make_job(request.value())};
+  if (auto fault = prepare_files(parts_.files.get(), jobs)) {
+    return call.exchange->finish(*std::move(fault));
+  }
+  backend_.plan(std::move(jobs.front()), reply_to(call.exchange));
 }
 
 /// Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
@@ -395,19 +418,6 @@ void Api::read_log(const Call& call) {
       .raw = call.query.number("raw") == 1,
   };
   backend_.read_log(query, reply_to(call.exchange));
-}
-
-void Api::metrics(const Call& call) {
-  const auto response_with = [traffic = traffic_, type = call.route.content_type](
-                                 const std::optional<MetricsInput>& cluster) {
-    return Response{.body = metrics_text(cluster, traffic->figures()), .content_type = type};
-  };
-  // Without the cluster the server's own figures are still worth having.
-  call.exchange->set_late([response_with] { return response_with(std::nullopt); });
-  backend_.metrics(
-      [exchange = call.exchange, response_with](const std::optional<MetricsInput>& cluster) {
-        exchange->finish(response_with(cluster));
-      });
 }
 
 void Api::read_audit(const Call& call) {

@@ -10,6 +10,8 @@
 #include "serve/api/backend.hpp"
 #include "serve/api/desk.hpp"
 #include "serve/api/exchange.hpp"
+#include "serve/api/file_routes.hpp"
+#include "serve/api/file_store.hpp"
 #include "serve/api/gate.hpp"
 #include "serve/api/host_routes.hpp"
 #include "serve/api/http.hpp"
@@ -42,6 +44,8 @@ struct ApiParts {
   std::shared_ptr<Desk> orders{};
   /// Machines that have joined; null: no machine can join at this node.
   std::shared_ptr<HostAdmin> hosts{};
+  /// The store of users' files; null: this node has no such store.
+  std::shared_ptr<FileStore> files{};
 };
 
 /// Handling of requests, by whatever server they came. Every function may be called from any
@@ -103,7 +107,6 @@ class Api : public std::enable_shared_from_this<Api> {
   static bool is_index(const Call& call);
   void exec(const Call& call);
   void read_log(const Call& call);
-  void metrics(const Call& call);
   void view(const Call& call);
 
   Backend& backend_;

@@ -55,4 +55,11 @@ class Exchange {
   std::atomic<bool> finished_{false};
 };
 
+/// The reply that answers the exchange.
+inline Reply reply_to(std::shared_ptr<Exchange> exchange) {
+  return [exchange = std::move(exchange)](Answer answer) {
+    exchange->finish(to_response(std::move(answer)));
+  };
+}
+
 }  // namespace muster::api

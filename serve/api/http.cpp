@@ -32,6 +32,7 @@ constexpr std::array kPhrases{
     Phrase{500, "Internal Server Error"},
     Phrase{501, "Not Implemented"},
     Phrase{503, "Service Unavailable"},
+    Phrase{507, "Insufficient Storage"},
 };
 
 constexpr int kTooMany = 429;

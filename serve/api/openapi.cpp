@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "serve/api/file_routes.hpp"
+#include "serve/api/file_rows.hpp"
 #include "serve/api/http.hpp"
 #include "serve/api/principal.hpp"
 #include "serve/api/request_schema.hpp"
@@ -109,6 +111,8 @@ std::vector<int> errors_of(const Route& route) {
   if (route.method == "POST" || route.operation == Operation::log) errors.push_back(409);
   if (route.method == "POST") errors.push_back(413);
   errors.insert(errors.end(), {421, 422, 429, 503});
+  if (brings_files(route.operation)) errors.insert(errors.end(), {500, 507});
+  if (reads_files(route.operation)) errors.insert(errors.end(), {409, 500});
   // The node's own records may be on a disk that takes nothing.
   if (route.access == Access::admins && !path_names_instance(route)) errors.push_back(500);
   return errors;
@@ -178,9 +182,10 @@ Json operation_of(const Route& route) {
     operation["parameters"] = std::move(parameters);
   }
   if (!route.body.empty()) {
-    operation["requestBody"] = {
-        {"required", true},
-        {"content", {{"application/json", {{"schema", reference(route.body)}}}}}};
+    const bool is_bytes = route.body == kFileBytes;
+    const std::string type = is_bytes ? "application/octet-stream" : "application/json";
+    operation["requestBody"] = {{"required", true},
+                                {"content", {{type, {{"schema", reference(route.body)}}}}}};
   }
   operation["responses"] = answers_of(route);
   if (route.access == Access::open) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "serve/api/file_routes.hpp"
+#include "serve/api/file_rows.hpp"
 #include "serve/api/page_routes.hpp"
 #include "serve/api/route_queries.hpp"
 
@@ -473,9 +475,10 @@ constexpr std::array kApiRoutes{
 };
 
 constexpr auto kRoutes = [] {
-  std::array<Route, kApiRoutes.size() + kPageRoutes.size()> all{};
-  std::copy(kPageRoutes.begin(), kPageRoutes.end(),
-            std::copy(kApiRoutes.begin(), kApiRoutes.end(), all.begin()));
+  std::array<Route, kApiRoutes.size() + kFileRows.size() + kPageRoutes.size()> all{};
+  auto* const files = std::copy(kApiRoutes.begin(), kApiRoutes.end(), all.begin());
+  auto* const pages = std::copy(kFileRows.begin(), kFileRows.end(), files);
+  std::copy(kPageRoutes.begin(), kPageRoutes.end(), pages);
   return all;
 }();
 
@@ -483,7 +486,7 @@ constexpr auto kRoutes = [] {
 
 bool changes(const Route& route) {
   return route.method == "POST" && route.operation != Operation::plan &&
-         route.operation != Operation::exec_step;
+         route.operation != Operation::exec_step && !brings_files(route.operation);
 }
 
 std::span<const Route> routes() {

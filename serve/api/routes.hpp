@@ -26,6 +26,11 @@ enum class Operation : std::uint8_t {
   log,
   exec,
   exec_step,
+  stage,
+  put_contents,
+  add_part,
+  outputs,
+  content,
   usage,
   instances,
   instance,
@@ -112,7 +117,7 @@ struct Route {
 };
 
 /// Whether the request is to change something: it is written down then. Those of a command that
-/// runs come by the thousand: its begin is written down.
+/// runs come by the thousand: its begin is written down. So do files: their job is written down.
 bool changes(const Route& route);
 
 /// All routes; they live as long as the program.

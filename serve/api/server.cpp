@@ -165,6 +165,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     // Answers under way are completed; waiting ones are dropped, as are other requests.
     tokens_desk_->stop();
     orders_desk_->stop();
+    if (options_.files) options_.files->stop();
   }
 
   bool running() const { return !threads_.empty(); }
@@ -183,8 +184,8 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   };
 
   ApiParts parts() const {
-    ApiParts parts{options_.audit, options_.requests, options_.api,
-                   tokens_desk_,   orders_desk_,      options_.joined};
+    ApiParts parts{options_.audit, options_.requests, options_.api,  tokens_desk_,
+                   orders_desk_,   options_.joined,   options_.files};
     if (!parts.requests) parts.requests = std::make_shared<RequestBook>("", RequestBook::Note{});
     return parts;
   }

@@ -25,6 +25,8 @@ struct ServerOptions {
   std::shared_ptr<RequestBook> requests;
   /// Machines that have joined; null: no machine can join here.
   std::shared_ptr<HostAdmin> joined;
+  /// The store of users' files; null: this node has no such store. The server ends its threads.
+  std::shared_ptr<FileStore> files;
   std::vector<std::string> hosts;  ///< names that it may be asked by, besides those it knows itself
 
   /// TLS 1.2 or newer, when both are set: PEM files.

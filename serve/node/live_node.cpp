@@ -17,6 +17,7 @@
 #include "serve/api/server.hpp"
 #include "serve/node/actor_backend.hpp"
 #include "serve/node/backup_keeper.hpp"
+#include "serve/node/file_keeper.hpp"
 #include "serve/node/join_port.hpp"
 #include "serve/node/node_api.hpp"
 #include "serve/node/node_log.hpp"
@@ -70,6 +71,7 @@ class LiveNode::Parts {
     // From the outside in: requests and workers, the relay, the actors, and at last the stores.
     // Each of these uses those behind it.
     if (cloud_) cloud_->join.reset();
+    keepers_.files.reset();
     api_.reset();
     listener_.reset();
     if (relay_) asio::post(io_, [this] { relay_->stop(); });
@@ -85,7 +87,7 @@ class LiveNode::Parts {
     end(master_);
     system_.await_all_actors_done();
     // Roles asked it for trouble until now.
-    backups_.reset();
+    keepers_.backups.reset();
     // Those that asked for it used it until now.
     backend_.reset();
     // Journals and stores write what is left; no actor is there any more to be notified.
@@ -165,7 +167,7 @@ class LiveNode::Parts {
     };
     host.note = [log = log_](const std::string& text) { log->info(text); };
     host.warn = [log = log_](const std::string& text) { log->warn(text); };
-    backups_ = std::make_unique<BackupKeeper>(std::move(plan), std::move(host));
+    keepers_.backups = std::make_unique<BackupKeeper>(std::move(plan), std::move(host));
   }
 
   std::optional<Failure<NodeError>> start_roles() {
@@ -175,15 +177,16 @@ class LiveNode::Parts {
     roster_ = stores->roster;
     numbered_ = stores->numbered;
     begin_backups(stores.value());
-    const RoleContext context{system_,
-                              setup_,
-                              catalog_,
-                              origin_,
-                              state_,
-                              roster_,
-                              [log = log_](const std::string& text) { log->info(text); },
-                              [this] { return backups_ ? backups_->trouble() : std::string{}; },
-                              [log = log_](const std::string& text) { log->warn(text); }};
+    const RoleContext context{
+        system_,
+        setup_,
+        catalog_,
+        origin_,
+        state_,
+        roster_,
+        [log = log_](const std::string& text) { log->info(text); },
+        [this] { return keepers_.backups ? keepers_.backups->trouble() : std::string{}; },
+        [log = log_](const std::string& text) { log->warn(text); }};
     // Cloud, master, site: each role is given the handles of the roles before it.
     if (self_.cloud) {
       auto role = start_cloud(context, std::move(stores->cloud));
@@ -376,8 +379,21 @@ class LiveNode::Parts {
     auto server = api::Server::start(*backend_, std::move(options).value());
     if (!server) return Failure<NodeError>{NodeError::listen, server.error().message};
     api_ = std::move(server).value();
+    keep_files();
     log_->info("serves the API at {}", api_->url());
     return std::nullopt;
+  }
+
+  /// Of each API: a sweep beside another one's finds less to do.
+  void keep_files() {
+    FileKeeper::Host host;
+    host.clock = [] {
+      return std::chrono::sys_seconds{
+          std::chrono::floor<std::chrono::seconds>(wall_now().time_since_epoch())};
+    };
+    host.note = [log = log_](const std::string& text) { log->info(text); };
+    host.warn = [log = log_](const std::string& text) { log->warn(text); };
+    keepers_.files = std::make_unique<FileKeeper>(setup_.config.files, *backend_, std::move(host));
   }
 
   JoinPortParts join_parts() const { return {setup_.config, self_, cloud_->hosts, cloud_->audit}; }
@@ -419,7 +435,10 @@ class LiveNode::Parts {
   std::unique_ptr<WorkerListener> listener_;
   std::unique_ptr<ActorBackend> backend_;
   std::unique_ptr<api::Server> api_;
-  std::unique_ptr<BackupKeeper> backups_;
+  struct Keepers {
+    std::unique_ptr<FileKeeper> files;
+    std::unique_ptr<BackupKeeper> backups;
+  } keepers_;
 };
 
 LiveNode::LiveNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

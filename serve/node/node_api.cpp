@@ -41,6 +41,16 @@ Expected<api::ServerOptions, NodeError> api_options(const NodeApi& parts) {
       options.hosts.insert(options.hosts.end(), names.begin(), names.end());
     }
   }
+  api::FileStoreOptions files;
+  files.folder = config.files.folder;
+  files.stage_max_bytes = std::uint64_t{config.files.stage_max_mib} << 20;
+  files.user_max_bytes = std::uint64_t{config.files.user_max_mib} << 20;
+  files.clock = parts.clock;
+  files.families_away = config.cloud.own_families;
+  files.all_are_away = config.cloud.provider == "hosts";
+  options.files = std::make_shared<api::FileStore>(std::move(files));
+  // A store that cannot be made is no reason not to serve the rest: requests about files tell.
+  options.files->begin(parts.warn);
   auto tokens =
       api::TokenBook::open({config.api_token, named_tokens(config)}, parts.clock, parts.warn);
   if (!tokens) return failed(tokens.error());

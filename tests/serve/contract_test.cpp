@@ -93,6 +93,12 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
   ASSERT_TRUE(options.tokens->create({"3", Role::user}).has_value());
   ASSERT_TRUE(options.tokens->create({"5", Role::user}).has_value());
   options.joined = std::make_shared<SomeHosts>();
+  FileStoreOptions place;
+  place.folder = folder.folder() / "files";
+  EXPECT_FALSE(files::make_store(place.folder));
+  options.files = std::make_shared<FileStore>(place);
+  // Job 3 is ben's.
+  const std::string id = options.files->put("ben", {"one"})->front().text();
   Served served(options);
   const json document = document_of(served);
   const SchemaChecker checker(document);
@@ -107,9 +113,14 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
       if (path.ends_with("/exec")) body = R"({"argv": ["sh", "-c", "ls"]})";
       if (path.ends_with("/{command}")) body = R"({"max_bytes": 100, "input": "bHM="})";
       if (path.ends_with("/resubmit")) body = R"({"failed": true, "token": "t"})";
+      if (path.ends_with("/stages")) body = R"({"tree": ")" + id + R"(", "user": "x"})";
+      if (path.ends_with("/contents")) body = method == "post" ? std::string(8, '\0') : "";
+      if (path.ends_with("/parts")) body = "one";
+      std::string target = with_numbers(path, path.ends_with("/revoke") ? "5" : "3");
+      if (path.ends_with("/contents") && method == "get") target += "?id=" + id;
+      if (path.ends_with("/parts")) target += "?size=3&id=" + id;
       const RawResponse response =
-          ask(served.port(), method == "get" ? "GET" : "POST",
-              with_numbers(path, path.ends_with("/revoke") ? "5" : "3"), body);
+          ask(served.port(), method == "get" ? "GET" : "POST", target, body);
       EXPECT_LT(response.status, 300) << path;
       const json schema = schema_for(operation, response);
       if (response.headers.at("Content-Type") == "application/json") {
@@ -174,6 +185,9 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.work_dir = "/tmp/%j";
   full.make_work_dir = true;
   full.script = "#!/bin/sh\n";
+  full.stage = "code";
+  full.outputs = {"model.bin"};
+  full.optional_outputs = true;
   full.priority = 3;
   full.tasks = 4;
   full.max_running = 2;
