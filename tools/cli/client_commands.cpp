@@ -30,7 +30,7 @@ void without_words(CLI::App& app, int& exit_code, const Words& /*words*/) {
 }
 
 // tests/tools/client/client_commands_test.cpp holds the names to what the functions add.
-const std::array<Group, 18> kGroups = {{
+const std::array<Group, 19> kGroups = {{
     {{"submit"}, add_submit},
     {{"plan"}, add_plan},
     {{"jobs", "history", "job"}, without_words<add_jobs>},
@@ -38,6 +38,7 @@ const std::array<Group, 18> kGroups = {{
     {{"cancel", "hold", "release", "resubmit"}, without_words<add_job_orders>},
     {{"wait"}, without_words<add_wait>},
     {{"logs"}, without_words<add_logs>},
+    {{"ls", "fetch"}, without_words<add_files>},
     {{"exec"}, add_exec},
     {{"top"}, without_words<add_top>},
     {{"status", "instances", "instance", "nodes", "decisions", "cost"},

@@ -159,13 +159,15 @@ void add_instance_order(CLI::App& app, int& exit_code, const InstanceOptions& wo
 
 int show_plan(const PlanOptions& options) {
   int exit_code = kDone;
-  const auto requests = make_requests(options.request, exit_code);
+  auto requests = make_requests(options.request, exit_code);
   if (!requests) return exit_code;
   // The API plans one job against the present state; a second would need the first one's outcome.
   if (requests->size() > 1) {
     complain("a plan is made for one job; there are several files");
     return kUsage;
   }
+  // Nothing is sent for a plan, and the files decide nothing in it.
+  requests->front().stage.clear();
   const auto api = connect(options.client);
   if (!api) return kFailed;
   // A plan changes nothing: it may be asked of any API.

@@ -74,6 +74,8 @@ void add_job_orders(CLI::App& app, int& exit_code);
 void add_wait(CLI::App& app, int& exit_code);
 /// `muster exec`; `words`: the command.
 void add_exec(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
+/// `muster ls` and `muster fetch`.
+void add_files(CLI::App& app, int& exit_code);
 /// `muster top`.
 void add_top(CLI::App& app, int& exit_code);
 /// `muster logs`.

@@ -25,6 +25,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/stage_folders.hpp"
 #include "tools/client/local_clock.hpp"
 #include "tools/client/shell_words.hpp"
 
@@ -278,6 +279,7 @@ class FileRequests {
       for (JobRequest& request : requests.value()) {
         const std::size_t position = requests_.size() - before;
         requests_.push_back(std::move(request));
+        place_stage(file, requests_.back());
         places_.push_back({text, position, requests->size() == 1});
         good_ = complete(options_, file, requests_.back()) && good_;
       }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "config/work_folder.hpp"
 #include "model/newest_revision.hpp"
@@ -15,6 +16,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/job_source.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/stage_folders.hpp"
 #include "tools/client/pages.hpp"
 #include "tools/client/service_views.hpp"
 #include "tools/client/views.hpp"
@@ -210,6 +212,7 @@ std::optional<JobRequest> revision_from(const OrderOptions& options) {
                          options.file, request.name, options.name));
     return std::nullopt;
   }
+  place_stage(options.file, request);
   return std::move(request);
 }
 
@@ -228,8 +231,11 @@ int update_by_file(const OrderOptions& options) {
     request->work_dir = (base / options.work_dir).lexically_normal().string();
   }
   if (request->token.empty()) request->token = client::random_token();
+  std::vector<JobRequest> staged{*std::move(request)};
+  // The revision is sent to the API that has its files.
+  if (!stage_folders(*api, staged, client::Elsewhere::always)) return kFailed;
   return revise(options, *api, *service, fmt::format("/v1/jobs/{}/update", service->job.value),
-                to_json(*request));
+                to_json(staged.front()));
 }
 
 int update(const OrderOptions& options) {

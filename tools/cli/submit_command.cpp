@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "tools/cli/interrupt_watch.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
+#include "tools/cli/stage_folders.hpp"
 #include "tools/cli/wait_for_jobs.hpp"
 #include "tools/client/views.hpp"
 
@@ -51,17 +53,21 @@ struct Taken {
   std::vector<std::string> warnings;
 };
 
+/// A request brings a token along. An earlier command may have made its job already, at the first
+/// API's site.
+bool has_own_token(const std::vector<JobRequest>& requests) {
+  return std::ranges::any_of(requests,
+                             [](const JobRequest& request) { return !request.token.empty(); });
+}
+
 /// Sends the requests as one; nothing after a complaint.
-std::optional<Taken> submit(const SubmitOptions& options, std::vector<JobRequest> requests) {
-  // The token makes it safe to send again what may have got there. With one of the user's an
-  // earlier command may have made the job already, at the first API's site.
-  auto elsewhere = client::Elsewhere::unsent;
+std::optional<Taken> submit(const SubmitOptions& options, client::ApiClient& api,
+                            std::vector<JobRequest> requests) {
+  // The token makes it safe to send again what may have got there.
+  const auto elsewhere =
+      has_own_token(requests) ? client::Elsewhere::never : client::Elsewhere::unsent;
   for (JobRequest& request : requests) {
-    if (!request.token.empty()) {
-      elsewhere = client::Elsewhere::never;
-    } else {
-      request.token = client::random_token();
-    }
+    if (request.token.empty()) request.token = client::random_token();
   }
   const std::string token = requests.size() == 1 ? requests.front().token : "";
   const std::string body = body_of(requests);
@@ -70,9 +76,7 @@ std::optional<Taken> submit(const SubmitOptions& options, std::vector<JobRequest
                          body.size(), kMaxBatchBytes));
     return std::nullopt;
   }
-  const auto api = connect(options.client, be_patient);
-  if (!api) return std::nullopt;
-  const auto answer = api->post("/v1/jobs", body, elsewhere);
+  const auto answer = api.post("/v1/jobs", body, elsewhere);
   if (!answer) {
     complain_of(answer.error());
     say_what_may_be(answer.error(), token);
@@ -95,11 +99,12 @@ std::optional<Taken> submit(const SubmitOptions& options, std::vector<JobRequest
 
 /// A gang may be more than the caps let its policy rent, which only a plan shows. Without a plan
 /// there is nothing to say: the job is taken.
-std::vector<std::string> warnings_of_plan(const SubmitOptions& options, const JobRequest& request) {
+std::vector<std::string> warnings_of_plan(const SubmitOptions& options, JobRequest request) {
   if (!request.gang) return {};
   const auto try_once = [](client::ApiOptions& api) { api.retry_for = Duration::zero(); };
   const auto api = connect(options.client, try_once);
   if (!api) return {};
+  request.stage.clear();  // as `muster plan` has it
   const auto answer = api->post("/v1/plan", to_json(request), client::Elsewhere::always);
   if (!answer) return {};
   const auto plan = client::view_of<PlanView>(answer.value());
@@ -117,8 +122,9 @@ std::string size_text(const Job& job) {
   return fmt::format("{} task{}", job.tasks.size(), job.tasks.size() == 1 ? "" : "s");
 }
 
+/// `staged`: of each request which files it begins with, as text; empty: with no files.
 void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requests,
-               const std::vector<std::uint64_t>& jobs) {
+               const std::vector<std::string>& staged, const std::vector<std::uint64_t>& jobs) {
   if (options.client.json) return;
   std::string text;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -132,19 +138,41 @@ void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requ
         job.program.script.empty()
             ? ""
             : fmt::format(", with the script as it is now ({} bytes)", job.program.script.size());
-    text += fmt::format("job {}: {}, {}{}\n", jobs[i], job.name, size_text(job), script);
+    const std::string files = staged[i].empty() ? "" : ", with " + staged[i];
+    text += fmt::format("job {}: {}, {}{}{}\n", jobs[i], job.name, size_text(job), script, files);
   }
   print_text(text);
 }
 
+/// Jobs that were taken, and for each which files it begins with, as text.
+struct Sent {
+  Taken taken;
+  std::vector<std::string> files;
+};
+
+/// Sends the files of the requests and then the requests; nothing after a complaint.
+std::optional<Sent> stage_and_submit(const SubmitOptions& options,
+                                     std::vector<JobRequest>& requests) {
+  const auto api = connect(options.client, be_patient);
+  if (!api) return std::nullopt;
+  // The jobs go to the API that has their files: to the first one, if they have to go there.
+  const auto elsewhere =
+      has_own_token(requests) ? client::Elsewhere::never : client::Elsewhere::always;
+  const auto files = stage_folders(*api, requests, elsewhere);
+  if (!files) return std::nullopt;
+  const auto taken = submit(options, *api, requests);
+  return taken ? std::optional(Sent{*taken, *files}) : std::nullopt;
+}
+
 int run_command(const SubmitOptions& options) {
   int exit_code = kDone;
-  const auto requests = make_requests(options.request, exit_code);
+  auto requests = make_requests(options.request, exit_code);
   if (!requests) return exit_code;
-  auto taken = submit(options, *requests);
-  if (!taken) return kFailed;
+  auto sent = stage_and_submit(options, *requests);
+  if (!sent) return kFailed;
+  Taken* taken = &sent->taken;
   const std::vector<std::uint64_t>* jobs = &taken->jobs;
-  print_ids(options, *requests, *jobs);
+  print_ids(options, *requests, sent->files, *jobs);
   // A user who repeats a call that failed would have the jobs twice.
   const bool heard = told(fmt::format("job{} {} {} taken", jobs->size() == 1 ? "" : "s",
                                       fmt::join(*jobs, ", "), jobs->size() == 1 ? "was" : "were"));
