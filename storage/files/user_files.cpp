@@ -263,7 +263,7 @@ FileTrouble UserFiles::check_stage(const ContentId& tree) {
     contents.insert(contents.end(), more.begin(), more.end());
   }
   for (const ContentId& each : contents) {
-    const auto trouble = contents_->check(each);
+    auto trouble = contents_->check(each);
     if (!trouble || trouble->code == FileError::missing) continue;
     if (trouble->code != FileError::damaged) return trouble;
     unlinkat(stages_.get(), tree.text().c_str(), 0);
