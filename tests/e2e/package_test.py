@@ -63,7 +63,7 @@ class InstalledTree(PackageTest):
         self.assertEqual([name for name in FILES if not os.path.isfile(self.path(name))], [])
         self.assertEqual(sorted(os.listdir(self.prefix)), ["bin", "lib", "share"])
         self.assertEqual(sorted(os.listdir(self.path("bin"))),
-                         ["muster", "muster-full", "muster-shim"])
+                         ["muster", "muster-files", "muster-full", "muster-shim"])
 
     def test_the_command_says_its_version(self):
         self.assertEqual(self.succeed(self.program, "--version").strip(),
