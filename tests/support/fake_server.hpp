@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "model/check.hpp"
@@ -24,11 +27,20 @@ inline std::string reply_of(int status, const std::string& body, const std::stri
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-/// An HTTP server on the loopback that gives these answers, one a request, in their order, the last
-/// one again and again. An empty answer closes the connection instead.
+/// An HTTP server on the loopback that takes one connection after the other. An empty answer closes
+/// the connection instead.
 class FakeServer {
  public:
-  explicit FakeServer(std::vector<std::string> answers) : answers_(std::move(answers)) {
+  /// Gives the answer to a request, of which it gets head and body; called on the server's thread.
+  using Answer = std::function<std::string(const std::string& request)>;
+
+  /// Gives these answers, one a request, in their order, the last one again and again.
+  explicit FakeServer(std::vector<std::string> answers)
+      : FakeServer(
+            [answers = std::move(answers), given = std::size_t{0}](const std::string&) mutable {
+              return answers[std::min(given++, answers.size() - 1)];
+            }) {}
+  explicit FakeServer(Answer answer) : answer_(std::move(answer)) {
     listening_ = process::Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in name = loopback();
     socklen_t size = sizeof name;
@@ -89,10 +101,10 @@ class FakeServer {
       if (head != std::string::npos && got.size() >= whole) {
         const std::string said = next(got.substr(0, whole));
         got.erase(0, whole);
-        return !said.empty() && send(peer, said.data(), said.size(), MSG_NOSIGNAL) > 0;
+        return !said.empty() && send_all(peer, said);
       }
       if (!wait_for(peer)) return false;
-      std::string piece(4096, '\0');
+      std::string piece(65'536, '\0');
       const ssize_t count = recv(peer, piece.data(), piece.size(), 0);
       if (count <= 0) return false;
       got.append(piece, 0, static_cast<std::size_t>(count));
@@ -103,13 +115,23 @@ class FakeServer {
     const std::size_t at = text.find(name);
     return at < head ? std::stoul(text.substr(at + name.size())) : 0;
   }
+  static bool send_all(int peer, std::string_view said) {
+    while (!said.empty()) {
+      const ssize_t count = send(peer, said.data(), said.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      said.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
   std::string next(std::string request) {
-    const std::lock_guard lock(mutex_);
-    requests_.push_back(std::move(request));
-    return answers_[std::min(requests_.size(), answers_.size()) - 1];
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+    }
+    return answer_(request);
   }
 
-  std::vector<std::string> answers_;
+  Answer answer_;
   process::Descriptor listening_;
   std::uint16_t port_ = 0;
   std::atomic<bool> ends_{false};

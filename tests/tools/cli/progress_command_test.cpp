@@ -23,17 +23,10 @@ using testing::HasSubstr;
 
 Ran progress(Words words) {
   CLI::App app;
-  Ran ran;
-  add_progress(app, ran.exit_code);
+  int exit_code = kDone;
+  add_progress(app, exit_code);
   words.insert(words.begin(), "progress");
-  std::reverse(words.begin(), words.end());  // as the library takes them
-  const Captured out(std::cout), err(std::cerr);
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return {kUsage, out.text(), error.what()};
-  }
-  return {ran.exit_code, out.text(), err.text()};
+  return run_words(app, exit_code, std::move(words));
 }
 
 /// Takes one connection and answers each of its lines, in their order.

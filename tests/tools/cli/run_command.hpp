@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/fake_server.hpp"
@@ -40,14 +41,9 @@ class Captured {
   std::streambuf* before_;
 };
 
-/// Words that the command line refuses have kUsage, and what it says of them as an error.
-inline Ran run(const test::FakeServer& server, Words words) {
-  static const test::TempFile token("token", "secret\n");
-  CLI::App app;
-  app.require_subcommand(1);
-  Ran ran;
-  add_client_commands(app, ran.exit_code, {});
-  words.insert(words.end(), {"--api", server.api(), "--token-file", token.path().string()});
+/// Runs the command that the words name. Words that the command line refuses have kUsage, and what
+/// it says of them as an error.
+inline Ran run_words(CLI::App& app, const int& exit_code, Words words) {
   std::reverse(words.begin(), words.end());  // as the library takes them
   const Captured out(std::cout), err(std::cerr);
   try {
@@ -55,7 +51,22 @@ inline Ran run(const test::FakeServer& server, Words words) {
   } catch (const CLI::ParseError& error) {
     return {kUsage, out.text(), error.what()};
   }
-  return {ran.exit_code, out.text(), err.text()};
+  return {exit_code, out.text(), err.text()};
+}
+
+/// `command`: the words behind "--".
+inline Ran run_at(const std::string& api, Words words, const Words& command = {}) {
+  static const test::TempFile token("token", "secret\n");
+  CLI::App app;
+  app.require_subcommand(1);
+  int exit_code = kDone;
+  add_client_commands(app, exit_code, command);
+  words.insert(words.end(), {"--api", api, "--token-file", token.path().string()});
+  return run_words(app, exit_code, std::move(words));
+}
+
+inline Ran run(const test::FakeServer& server, Words words) {
+  return run_at(server.api(), std::move(words));
 }
 
 /// "GET /v1/jobs?limit=50" of each request.

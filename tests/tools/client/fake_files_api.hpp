@@ -1,10 +1,7 @@
 #pragma once
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -70,33 +66,12 @@ class FolderInMemory {
   std::filesystem::path path_;
 };
 
-/// Answers on the loopback, one connection after the other.
+/// The API on the loopback.
 class FakeFilesApi {
  public:
   static constexpr std::size_t kMostBody = std::size_t{8} << 20;
 
-  FakeFilesApi() {
-    listening_ = process::Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof name;
-    auto* plain = reinterpret_cast<sockaddr*>(&name);
-    const bool listens = bind(listening_.get(), plain, size) == 0 &&
-                         listen(listening_.get(), 16) == 0 &&
-                         getsockname(listening_.get(), plain, &size) == 0;
-    MUSTER_CHECK(listens, "a test without a server");
-    port_ = ntohs(name.sin_port);
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~FakeFilesApi() {
-    ends_ = true;
-    thread_.join();
-  }
-  FakeFilesApi(const FakeFilesApi&) = delete;
-  FakeFilesApi& operator=(const FakeFilesApi&) = delete;
-
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return server_.api(); }
   std::unique_ptr<ApiClient> client() const {
     ApiOptions options;
     options.retry_for = {};
@@ -141,57 +116,9 @@ class FakeFilesApi {
  private:
   using Json = nlohmann::json;
 
-  bool wait_for(int descriptor) const {
-    constexpr int kLook_ms = 10;
-    while (!ends_) {
-      pollfd polled{descriptor, POLLIN, 0};
-      if (poll(&polled, 1, kLook_ms) > 0) return true;
-    }
-    return false;
-  }
-  void serve() {
-    while (wait_for(listening_.get())) {
-      const process::Descriptor peer(accept(listening_.get(), nullptr, nullptr));
-      std::string got;
-      while (serve_one(peer.get(), got)) {
-      }
-    }
-  }
-  static std::size_t length_in(const std::string& head) {
-    const std::string name = "Content-Length: ";
-    const std::size_t at = head.find(name);
-    return at == std::string::npos ? 0 : std::stoul(head.substr(at + name.size()));
-  }
-  bool serve_one(int peer, std::string& got) {
-    std::string piece(65'536, '\0');
-    while (true) {
-      const std::size_t head = got.find("\r\n\r\n");
-      if (head != std::string::npos) {
-        const std::size_t length = length_in(got.substr(0, head));
-        if (got.size() >= head + 4 + length) {
-          const std::string said = answer(got.substr(0, head), got.substr(head + 4, length));
-          got.erase(0, head + 4 + length);
-          return send_all(peer, said);
-        }
-      }
-      if (!wait_for(peer)) return false;
-      const ssize_t count = recv(peer, piece.data(), piece.size(), 0);
-      if (count <= 0) return false;
-      got.append(piece, 0, static_cast<std::size_t>(count));
-    }
-  }
-  static bool send_all(int peer, std::string_view said) {
-    while (!said.empty()) {
-      const ssize_t count = send(peer, said.data(), said.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      said.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-
-  std::string answer(const std::string& head, std::string body) {
+  std::string answer(const std::string& text) {
     FilesRequest request;
-    std::string target = head.substr(0, head.find(" HTTP/1.1"));
+    std::string target = text.substr(0, text.find(" HTTP/1.1"));
     const std::size_t question = target.find('?');
     std::string query = question == std::string::npos ? "" : target.substr(question + 1);
     request.target = target.substr(0, question);
@@ -201,7 +128,7 @@ class FakeFilesApi {
       request.query[query.substr(0, equals)] = query.substr(equals + 1, end - equals - 1);
       query.erase(0, end + 1);
     }
-    request.body = std::move(body);
+    request.body = text.substr(text.find("\r\n\r\n") + 4);
     {
       const std::lock_guard lock(mutex_);
       requests_.push_back(request);
@@ -297,14 +224,12 @@ class FakeFilesApi {
 
   FolderInMemory store_;
   std::map<std::string, std::unique_ptr<files::UserFiles>> users_;
-  process::Descriptor listening_;
-  std::uint16_t port_ = 0;
-  std::atomic<bool> ends_{false};
   std::atomic<int> taken_{0};
   std::atomic<std::uint64_t> part_bytes_{0};
   mutable std::mutex mutex_;
   std::vector<FilesRequest> requests_;
-  std::thread thread_;
+  /// Last: its thread uses all of the above.
+  test::FakeServer server_{[this](const std::string& request) { return answer(request); }};
 };
 
 }  // namespace muster::client

@@ -51,20 +51,7 @@ class FilesCommandsTest : public testing::Test {
 
   /// `command`: the words behind "--".
   Ran run(Words words, const Words& command = {}) {
-    static const test::TempFile token("token", "secret\n");
-    CLI::App app;
-    app.require_subcommand(1);
-    Ran ran;
-    add_client_commands(app, ran.exit_code, command);
-    words.insert(words.end(), {"--api", api_.url(), "--token-file", token.path().string()});
-    std::reverse(words.begin(), words.end());  // as the library takes them
-    const Captured out(std::cout), err(std::cerr);
-    try {
-      app.parse(words);
-    } catch (const CLI::ParseError& error) {
-      return {kUsage, out.text(), error.what()};
-    }
-    return {ran.exit_code, out.text(), err.text()};
+    return run_at(api_.url(), std::move(words), command);
   }
   /// The jobs as they were sent last.
   json sent() {
