@@ -56,6 +56,16 @@ int say(const Failed& failure) {
   return say(is_fault ? kFilesFault : kFilesTrouble, failure.message);
 }
 
+/// Reads no content and makes no id: a scan with it looks at sizes alone.
+class SizesOnly : public files::ContentSink {
+ public:
+  Expected<bool, FileError> has(const files::ContentId&, std::uint64_t) override { return false; }
+  Expected<files::ContentId, FileError> put(int, std::uint64_t, const files::HearBytes&) override {
+    return files::ContentId{};
+  }
+  FileTrouble finish() override { return std::nullopt; }
+};
+
 /// Waits while the folder of the store is not there, or does not answer as it should: as long as
 /// the shim does.
 void wait_for_store(const std::string& store) {
@@ -171,8 +181,8 @@ Expected<std::vector<std::string>, FileError> keep(const Order& order, int attem
   options.limits.content_bytes = order.worker.outputs_max_bytes;
   options.outputs = patterns;
   // First without the contents: a folder that is too large leaves nothing, and room is asked for.
-  files::HashingSink hashing;
-  const auto looked = files::scan_folder(work.get(), hashing, options);
+  SizesOnly sizes;
+  const auto looked = files::scan_folder(work.get(), sizes, options);
   if (!looked) return looked.error();
   const std::uint64_t bytes = looked->tree.content_bytes() + kBytesOfEntry * looked->count.files;
   if (auto trouble =
