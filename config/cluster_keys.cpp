@@ -153,7 +153,8 @@ Keys files_keys() {
        WholeKey{[](C& c) -> U32& { return c.files.stage_max_mib; }, 1, kManyMib}},
       {"files.outputs_max_mib", "most that an attempt may leave as outputs",
        WholeKey{[](C& c) -> U32& { return c.files.outputs_max_mib; }, 1, kManyMib}},
-      {"files.user_max_mib", "a user who has that much in the store can send nothing to it",
+      {"files.user_max_mib",
+       "most that a user may have in the store; beyond it files are neither taken nor kept",
        WholeKey{[](C& c) -> U32& { return c.files.user_max_mib; }, 1, kManyMib}},
       {"files.stage_keep_days",
        "days after which files that jobs begin with go, since the last job or attempt that began "

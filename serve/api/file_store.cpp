@@ -59,11 +59,13 @@ FileStore::Result<std::shared_ptr<UserFiles>> FileStore::open(const std::string&
       return found->files;
     }
   }
-  // Without the lock: it waits for the disk. A user's steps follow each other on one thread.
+  // Without the lock, as it waits for the disk: another step of the user may open them meanwhile.
   auto opened = UserFiles::open_in(options_.folder, user);
   if (!opened) return opened.error();
-  const std::shared_ptr<UserFiles> files = std::move(opened).value();
+  std::shared_ptr<UserFiles> files = std::move(opened).value();
   const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(open_, user, &Open::user);
+  if (found != open_.end()) return found->files;
   open_.push_front({user, files});
   if (open_.size() > kMostOpen) open_.pop_back();
   return files;

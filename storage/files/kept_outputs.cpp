@@ -162,19 +162,6 @@ Expected<std::vector<Outputs>, FileError> KeptOutputs::list(std::uint64_t job, O
   return found;
 }
 
-Expected<std::vector<Outputs>, FileError> KeptOutputs::of_task(std::uint64_t job,
-                                                               std::uint32_t index) const {
-  std::vector<Outputs> found;
-  bool passed = false;
-  const auto add = [&](int, const std::string&, const Outputs& outputs) -> FileTrouble {
-    passed = outputs.place.index != index;
-    if (!passed) found.push_back(outputs);
-    return std::nullopt;
-  };
-  if (auto trouble = visit(job, {index, 0}, add, [&] { return passed; })) return *trouble;
-  return found;
-}
-
 Expected<std::vector<std::uint64_t>, FileError> KeptOutputs::jobs() const {
   return numbers_in(folder_.get());
 }

@@ -48,8 +48,6 @@ class KeptOutputs {
   /// Of the job, in the order of their places, from one of them on; `most` at most.
   Expected<std::vector<Outputs>, FileError> list(std::uint64_t job, OutputsPlace from,
                                                  std::size_t most) const;
-  /// Of one task, in the order of its attempts.
-  Expected<std::vector<Outputs>, FileError> of_task(std::uint64_t job, std::uint32_t index) const;
   /// The jobs that have some, in order.
   Expected<std::vector<std::uint64_t>, FileError> jobs() const;
   /// Removes those of a job that were put before that time, and folders that are empty then. `kept`

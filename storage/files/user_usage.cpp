@@ -101,10 +101,4 @@ FileTrouble reserve_bytes(UserFiles& files, std::uint64_t bytes, std::uint64_t m
                   static_cast<double>(count->bytes) / kMiB, static_cast<double>(most) / kMiB)};
 }
 
-FileTrouble note_used(UserFiles& files, std::uint64_t bytes, std::int64_t now_s) {
-  const auto file = open_count(files);
-  if (!file) return file.error();
-  return write_count(file->get(), {bytes, now_s});
-}
-
 }  // namespace muster::files

@@ -19,7 +19,4 @@ Expected<std::uint64_t, FileError> bytes_used(UserFiles& files, std::int64_t now
 FileTrouble reserve_bytes(UserFiles& files, std::uint64_t bytes, std::uint64_t most,
                           std::int64_t now_s);
 
-/// The count of a sweep that has seen all.
-FileTrouble note_used(UserFiles& files, std::uint64_t bytes, std::int64_t now_s);
-
 }  // namespace muster::files
